@@ -1,0 +1,200 @@
+package stateadapter
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/cosi-project/runtime/pkg/state/owned"
+	"github.com/jonboulle/clockwork"
+	"go.uber.org/zap"
+	"golang.org/x/time/rate"
+
+	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Declarations answers what a controller may do. It must be safe for concurrent use and answer in constant time.
+type Declarations interface {
+	ReadsKind(kind reduced.Kind) bool
+	Reads(key reduced.Key) bool
+	Holds(key reduced.Key) bool
+	Writes(typ resource.Type) bool
+}
+
+// Config is what an adapter is made of. All fields but Limiter are needed.
+type Config struct {
+	// Name is the controller's name, and the owner of what it creates.
+	Name string
+	// State is where writes and uncached reads go.
+	State state.State
+	// Cache answers reads of cached kinds.
+	Cache *cache.Cache
+	// Limiter caps the rate of writes; nil means no limit.
+	Limiter *rate.Limiter
+	// Clock is what the limiter waits on.
+	Clock clockwork.Clock
+	// Metrics counts reads and writes.
+	Metrics metrics.Controller
+	// Logger is the controller's.
+	Logger *zap.Logger
+	// WarnOnUncachedReads logs reads of kinds that are not cached, once per kind, unless the read asked to be uncached.
+	WarnOnUncachedReads bool
+}
+
+var (
+	_ controller.Reader         = (*Adapter)(nil)
+	_ controller.UncachedReader = (*Adapter)(nil)
+	_ controller.Writer         = (*Adapter)(nil)
+	_ RunningFinalizerAdder     = (*Adapter)(nil)
+)
+
+// Adapter is the state as one controller may use it. All methods are safe for concurrent use.
+type Adapter struct {
+	cfg      Config
+	owned    *owned.State
+	declared Declarations
+	outputs  outputs
+	warned   sync.Map // reduced.Kind of which an uncached read was warned about
+}
+
+// New returns an adapter, which is of use once [Adapter.Bind] has been called.
+func New(cfg Config) *Adapter {
+	return &Adapter{cfg: cfg, owned: owned.New(cfg.State, cfg.Name)}
+}
+
+// Bind gives the adapter the declarations to check against. It is called once, before the controller starts.
+func (a *Adapter) Bind(declared Declarations) { a.declared = declared }
+
+// Get returns a resource that is an input or an output, from the cache if its kind is cached.
+func (a *Adapter) Get(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
+	key := reduced.KeyOf(ptr)
+
+	if err := a.permit(Get, key, a.declared.Reads(key), ErrNotReadable); err != nil {
+		return nil, err
+	}
+
+	if c := a.cached(key.Kind); c != nil && cache.ServesGet(opts) {
+		view, ok, err := c.View(ctx, a.cfg.Name)
+		if err != nil {
+			return nil, a.unsynced(Get, key, err)
+		}
+
+		if ok {
+			return view.Get(key.ID)
+		}
+	}
+
+	a.cfg.Metrics.Reads.Inc()
+
+	return a.cfg.State.Get(ctx, ptr, opts...)
+}
+
+// List returns the resources of a kind that is an input as a whole or an output, from the cache if it is cached.
+func (a *Adapter) List(ctx context.Context, kind resource.Kind, opts ...state.ListOption) (resource.List, error) {
+	key := reduced.Key{Kind: reduced.KindOf(kind)}
+
+	if err := a.permit(List, key, a.declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
+		return resource.List{}, err
+	}
+
+	if c := a.cached(key.Kind); c != nil {
+		if options, served := cache.ServesList(opts); served {
+			view, ok, err := c.View(ctx, a.cfg.Name)
+			if err != nil {
+				return resource.List{}, a.unsynced(List, key, err)
+			}
+
+			if ok {
+				return view.List(options), nil
+			}
+		}
+	}
+
+	a.cfg.Metrics.Reads.Inc()
+
+	return a.cfg.State.List(ctx, kind, opts...)
+}
+
+// GetUncached is Get, but always asks the state.
+func (a *Adapter) GetUncached(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
+	key := reduced.KeyOf(ptr)
+
+	if err := a.permit(Get, key, a.declared.Reads(key), ErrNotReadable); err != nil {
+		return nil, err
+	}
+
+	a.cfg.Metrics.Reads.Inc()
+
+	return a.cfg.State.Get(ctx, ptr, opts...)
+}
+
+// ListUncached is List, but always asks the state.
+func (a *Adapter) ListUncached(ctx context.Context, kind resource.Kind, opts ...state.ListOption) (resource.List, error) {
+	key := reduced.Key{Kind: reduced.KindOf(kind)}
+
+	if err := a.permit(List, key, a.declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
+		return resource.List{}, err
+	}
+
+	a.cfg.Metrics.Reads.Inc()
+
+	return a.cfg.State.List(ctx, kind, opts...)
+}
+
+// ContextWithTeardown returns a context that is cancelled when a readable resource is tearing down or gone. For a
+// cached kind it costs no goroutine.
+func (a *Adapter) ContextWithTeardown(ctx context.Context, ptr resource.Pointer) (context.Context, error) {
+	key := reduced.KeyOf(ptr)
+
+	if err := a.permit(ContextWithTeardown, key, a.declared.Reads(key), ErrNotReadable); err != nil {
+		return nil, err
+	}
+
+	if c := a.cached(key.Kind); c != nil {
+		watched, ok, err := c.ContextWithTeardown(ctx, a.cfg.Name, key.ID)
+		if err != nil {
+			return nil, a.unsynced(ContextWithTeardown, key, err)
+		}
+
+		if ok {
+			return watched, nil
+		}
+	}
+
+	a.cfg.Metrics.Reads.Inc()
+
+	return a.cfg.State.ContextWithTeardown(ctx, ptr)
+}
+
+// cached returns the collection of a cached kind, or warns and returns nil.
+func (a *Adapter) cached(kind reduced.Kind) *cache.Collection {
+	if c := a.cfg.Cache.Collection(kind); c != nil {
+		return c
+	}
+
+	if a.cfg.WarnOnUncachedReads {
+		if _, known := a.warned.LoadOrStore(kind, struct{}{}); !known {
+			a.cfg.Logger.Warn("controller reads a kind that is not cached", zap.String("controller", a.cfg.Name), zap.Stringer("kind", kind))
+		}
+	}
+
+	return nil
+}
+
+func (a *Adapter) unsynced(verb Verb, key reduced.Key, err error) error {
+	return fmt.Errorf("controller %q could not %s %s: its cache has no first contents yet: %w", a.cfg.Name, verb, key, err)
+}
+
+// permit is the guard of all calls.
+func (a *Adapter) permit(verb Verb, key reduced.Key, allowed bool, reason error) error {
+	if allowed {
+		return nil
+	}
+
+	return &RefusedError{Reason: reason, Controller: a.cfg.Name, Verb: verb, Resource: key.Pointer()}
+}

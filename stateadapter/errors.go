@@ -1,0 +1,109 @@
+package stateadapter
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+)
+
+// Reasons for which a call is refused; ask for them with errors.Is.
+var (
+	// ErrNotReadable is the reason when a controller reads what is neither its input nor its output.
+	ErrNotReadable = errors.New("neither an input nor an output")
+	// ErrNotWritable is the reason when a controller writes what is not its output.
+	ErrNotWritable = errors.New("not an output")
+	// ErrNotHoldable is the reason when a controller changes finalizers of what is not a strong or queue input.
+	ErrNotHoldable = errors.New("not a strong or queue input")
+	// ErrNotTracking is the reason when outputs are cleaned up that were not tracked.
+	ErrNotTracking = errors.New("outputs are not tracked")
+	// ErrUnsupported is returned when a call needs an engine that this runtime is not from.
+	ErrUnsupported = errors.New("not supported by the engine that runs this controller")
+)
+
+// Verb is what a controller wanted to do.
+type Verb string
+
+// Verbs, one for each guarded call.
+const (
+	Get                 Verb = "get"
+	List                Verb = "list"
+	ContextWithTeardown Verb = "wait for the teardown of"
+	Create              Verb = "create"
+	Update              Verb = "update"
+	Modify              Verb = "modify"
+	Teardown            Verb = "tear down"
+	Destroy             Verb = "destroy"
+	AddFinalizer        Verb = "add a finalizer to"
+	RemoveFinalizer     Verb = "remove a finalizer from"
+	CleanupOutputs      Verb = "clean up"
+)
+
+// RefusedError says that a call was refused by the declarations of its controller. The state was not touched.
+type RefusedError struct {
+	// Reason is one of the sentinels of this package.
+	Reason error
+	// Controller is the controller that called.
+	Controller string
+	// Verb is what it wanted to do.
+	Verb Verb
+	// Resource is what it wanted to do it to; for a list its id is empty.
+	Resource resource.Pointer
+}
+
+// Error names the controller, the verb and the resource, and says what to declare.
+func (e *RefusedError) Error() string {
+	what := fmt.Sprintf("%s/%s", e.Resource.Namespace(), e.Resource.Type())
+	if id := e.Resource.ID(); id != "" {
+		what = fmt.Sprintf("%s with id %q", what, id)
+	}
+
+	return fmt.Sprintf("controller %q may not %s %s: it is %v (%s)", e.Controller, e.Verb, what, e.Reason, e.hint())
+}
+
+func (e *RefusedError) hint() string {
+	switch e.Reason {
+	case ErrNotReadable:
+		return "declare it in Inputs or Settings, or call UpdateInputs; a list needs an input without an id"
+	case ErrNotWritable:
+		return "declare the type in Outputs or Settings"
+	case ErrNotHoldable:
+		return "declare it as InputStrong, or as an input of a queue controller"
+	default:
+		return "call StartTrackingOutputs at the beginning of the pass"
+	}
+}
+
+// Unwrap returns the reason, for errors.Is.
+func (e *RefusedError) Unwrap() error { return e.Reason }
+
+// conflictError is a conflict of the state that names its resource whatever the state's own error does, so that
+// state.IsConflictError may be asked about kinds.
+type conflictError struct {
+	error
+	resource resource.Pointer
+}
+
+// ConflictError implements the contract's state.ErrConflict.
+func (*conflictError) ConflictError() {}
+
+// GetResource implements the contract's state.ErrConflict.
+func (e *conflictError) GetResource() resource.Pointer { return e.resource }
+
+// Unwrap returns the state's own error.
+func (e *conflictError) Unwrap() error { return e.error }
+
+// classify makes the conflicts among the state's errors safe to ask about; others it returns as they are. Which kind
+// of conflict it is can still be asked of the wrapped error.
+func classify(err error, ptr resource.Pointer) error {
+	if err == nil {
+		return nil
+	}
+
+	if state.IsConflictError(err) || state.IsOwnerConflictError(err) || state.IsPhaseConflictError(err) {
+		return &conflictError{error: err, resource: ptr}
+	}
+
+	return err
+}

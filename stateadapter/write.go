@@ -1,0 +1,280 @@
+package stateadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/cosi-project/runtime/pkg/state/owned"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Create creates an output, owned by the controller unless the options say otherwise.
+func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...controller.CreateOption) error {
+	if err := a.permitWrite(ctx, Create, res.Metadata()); err != nil {
+		return err
+	}
+
+	a.outputs.touch(res.Metadata())
+
+	return classify(a.owned.Create(ctx, res, opts...), res.Metadata())
+}
+
+// Update updates an output that the controller owns.
+func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
+	if err := a.permitWrite(ctx, Update, res.Metadata()); err != nil {
+		return err
+	}
+
+	a.outputs.touch(res.Metadata())
+
+	return classify(a.owned.Update(ctx, res), res.Metadata())
+}
+
+// Modify creates an output or updates it, see [Adapter.ModifyWithResult].
+func (a *Adapter) Modify(ctx context.Context, empty resource.Resource, update func(resource.Resource) error, opts ...controller.ModifyOption) error {
+	_, err := a.ModifyWithResult(ctx, empty, update, opts...)
+
+	return err
+}
+
+// ModifyWithResult creates an output or updates it, and returns it as it is then. When others create, change or destroy
+// it at the same time, it tries again, so update may be called several times, each time on the present content. An
+// error of update ends it and is returned as it is.
+func (a *Adapter) ModifyWithResult(
+	ctx context.Context, empty resource.Resource, update func(resource.Resource) error, opts ...controller.ModifyOption,
+) (resource.Resource, error) {
+	ptr := reduced.KeyOf(empty.Metadata()).Pointer()
+
+	if err := a.permitWrite(ctx, Modify, ptr); err != nil {
+		return nil, err
+	}
+
+	a.cfg.Metrics.Reads.Inc()
+	a.outputs.touch(ptr)
+
+	options := owned.ToModifyOptions(opts...)
+	owner := a.cfg.Name
+
+	if options.WithNoOwner {
+		owner = ""
+	}
+
+	var refused error // what update itself returned, as against the state
+
+	guarded := func(res resource.Resource) error {
+		refused = update(res)
+
+		return refused
+	}
+
+	for created := false; ; {
+		res, err := a.cfg.State.UpdateWithConflicts(ctx, ptr, guarded, state.WithUpdateOptions(state.UpdateOptions{
+			Owner: owner, ExpectedPhase: options.ExpectedPhase,
+		}))
+
+		switch {
+		case err == nil:
+			return res, nil
+		case refused != nil:
+			return nil, err
+		case !state.IsNotFoundError(err):
+			return nil, classify(err, ptr)
+		}
+
+		if !created {
+			if err = update(empty); err != nil {
+				return nil, err
+			}
+
+			created = true
+		}
+
+		err = a.cfg.State.Create(ctx, empty, state.WithCreateOwner(owner))
+
+		switch {
+		case err == nil:
+			return empty, nil
+		case !state.IsConflictError(err) || state.IsOwnerConflictError(err) || state.IsPhaseConflictError(err):
+			return nil, classify(err, ptr)
+		}
+		// Somebody else has created it in between: now it is an update.
+	}
+}
+
+// Teardown marks an output as being destroyed and tells whether it is ready to be destroyed.
+func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...controller.DeleteOption) (bool, error) {
+	if err := a.permitWrite(ctx, Teardown, ptr); err != nil {
+		return false, err
+	}
+
+	ready, err := a.owned.Teardown(ctx, ptr, opts...)
+
+	return ready, classify(err, ptr)
+}
+
+// Destroy destroys an output without finalizers.
+func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...controller.DeleteOption) error {
+	if err := a.permitWrite(ctx, Destroy, ptr); err != nil {
+		return err
+	}
+
+	return classify(a.owned.Destroy(ctx, ptr, opts...), ptr)
+}
+
+// AddFinalizer adds finalizers to a strong or queue input, also while it is tearing down, as the contract's state does.
+// See [AddFinalizerIfRunning] for the safer way.
+func (a *Adapter) AddFinalizer(ctx context.Context, ptr resource.Pointer, fins ...resource.Finalizer) error {
+	if err := a.permitFinalizer(ctx, AddFinalizer, ptr); err != nil {
+		return err
+	}
+
+	return classify(a.owned.AddFinalizer(ctx, ptr, fins...), ptr)
+}
+
+// RemoveFinalizer removes finalizers from a strong or queue input.
+func (a *Adapter) RemoveFinalizer(ctx context.Context, ptr resource.Pointer, fins ...resource.Finalizer) error {
+	if err := a.permitFinalizer(ctx, RemoveFinalizer, ptr); err != nil {
+		return err
+	}
+
+	return classify(a.owned.RemoveFinalizer(ctx, ptr, fins...), ptr)
+}
+
+// RunningFinalizerAdder is implemented by the runtimes that this engine hands to controllers.
+type RunningFinalizerAdder interface {
+	// AddFinalizerIfRunning adds finalizers unless the resource is tearing down, which is a phase conflict.
+	AddFinalizerIfRunning(ctx context.Context, ptr resource.Pointer, fins ...resource.Finalizer) error
+}
+
+// AddFinalizerIfRunning adds finalizers to an input of the controller that r was handed to, unless it is tearing down:
+// then it returns a phase conflict (state.IsPhaseConflictError) and leaves it alone, so that a controller that
+// restarts can not pin what is about to go. On the runtime of another engine it returns [ErrUnsupported].
+func AddFinalizerIfRunning(ctx context.Context, r controller.Writer, ptr resource.Pointer, fins ...resource.Finalizer) error {
+	adder, ok := r.(RunningFinalizerAdder)
+	if !ok {
+		return fmt.Errorf("AddFinalizerIfRunning: %w", ErrUnsupported)
+	}
+
+	return adder.AddFinalizerIfRunning(ctx, ptr, fins...)
+}
+
+// AddFinalizerIfRunning implements [RunningFinalizerAdder].
+func (a *Adapter) AddFinalizerIfRunning(ctx context.Context, ptr resource.Pointer, fins ...resource.Finalizer) error {
+	if err := a.permitFinalizer(ctx, AddFinalizer, ptr); err != nil {
+		return err
+	}
+
+	current, err := a.cfg.State.Get(ctx, ptr)
+	if err != nil {
+		return err
+	}
+
+	_, err = a.cfg.State.UpdateWithConflicts(ctx, ptr, func(res resource.Resource) error {
+		for _, fin := range fins {
+			res.Metadata().Finalizers().Add(fin)
+		}
+
+		return nil
+	}, state.WithUpdateOwner(current.Metadata().Owner()), state.WithExpectedPhase(resource.PhaseRunning))
+
+	return classify(err, ptr)
+}
+
+func (a *Adapter) permitWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
+	if err := a.permit(verb, reduced.KeyOf(ptr), a.declared.Writes(ptr.Type()), ErrNotWritable); err != nil {
+		return err
+	}
+
+	return a.beforeWrite(ctx, verb, ptr)
+}
+
+func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, ptr resource.Pointer) error {
+	key := reduced.KeyOf(ptr)
+
+	if err := a.permit(verb, key, a.declared.Holds(key), ErrNotHoldable); err != nil {
+		return err
+	}
+
+	return a.beforeWrite(ctx, verb, ptr)
+}
+
+// beforeWrite counts the write and waits for its turn, after it was found to be allowed.
+func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
+	a.cfg.Metrics.Writes.Inc()
+
+	if a.cfg.Limiter == nil {
+		return nil
+	}
+
+	now := a.cfg.Clock.Now()
+	turn := a.cfg.Limiter.ReserveN(now, 1)
+
+	delay := turn.DelayFrom(now)
+	if delay <= 0 {
+		return nil
+	}
+
+	timer := a.cfg.Clock.NewTimer(delay)
+	defer timer.Stop()
+
+	select {
+	case <-timer.Chan():
+		return nil
+	case <-ctx.Done():
+		turn.CancelAt(a.cfg.Clock.Now())
+
+		return fmt.Errorf("controller %q waited for its change rate limit to %s %s: %w", a.cfg.Name, verb, reduced.KeyOf(ptr), context.Cause(ctx))
+	}
+}
+
+// CleanupOutputs destroys the resources of the kinds that the controller owns and has not touched since
+// [Adapter.StartTrackingOutputs], and ends the tracking. It lists the state itself, since a cache may not show yet what
+// an earlier pass has created. Outputs with finalizers are a conflict; the others are cleaned up nevertheless, and
+// tracking goes on.
+func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) error {
+	var failed []error
+
+	for _, kind := range kinds {
+		key := reduced.Key{Kind: reduced.KindOf(kind)}
+
+		if !a.outputs.tracking() {
+			return &RefusedError{Reason: ErrNotTracking, Controller: a.cfg.Name, Verb: CleanupOutputs, Resource: key.Pointer()}
+		}
+
+		list, err := a.ListUncached(ctx, kind)
+		if err != nil {
+			return fmt.Errorf("controller %q could not list its outputs %s: %w", a.cfg.Name, key.Kind, err)
+		}
+
+		for _, res := range list.Items {
+			md := res.Metadata()
+			if md.Owner() != a.cfg.Name || a.outputs.touched(md) {
+				continue
+			}
+
+			if err = a.Destroy(ctx, md); err != nil && !state.IsNotFoundError(err) {
+				failed = append(failed, fmt.Errorf("controller %q could not clean up %s: %w", a.cfg.Name, reduced.KeyOf(md), err))
+			}
+		}
+	}
+
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+
+	a.outputs.stop()
+
+	return nil
+}
+
+// StartTrackingOutputs begins to remember which outputs are created, updated or modified, successfully or not, and
+// forgets what was remembered before.
+func (a *Adapter) StartTrackingOutputs() { a.outputs.start() }
+
+// StopTrackingOutputs ends the tracking without cleaning up.
+func (a *Adapter) StopTrackingOutputs() { a.outputs.stop() }
