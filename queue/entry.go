@@ -1,0 +1,123 @@
+package queue
+
+import "time"
+
+// State tells where a key is.
+type State uint8
+
+// The states of a key. A key that is in none of them is not in the queue.
+const (
+	// Ready keys can be taken now.
+	Ready State = iota + 1
+	// Delayed keys become ready at their due time.
+	Delayed
+	// Processing keys are out: taken, and neither done nor retried.
+	Processing
+
+	// idle keys are remembered for their failures alone.
+	idle
+)
+
+// String returns the state in lower case: "ready", "delayed", "processing".
+func (s State) String() string {
+	switch s {
+	case Ready:
+		return "ready"
+	case Delayed:
+		return "delayed"
+	case Processing:
+		return "processing"
+	default:
+		return "idle"
+	}
+}
+
+// Lane is one of the two lines in which ready keys wait.
+type Lane uint8
+
+// The lanes, the more urgent one first. Any other value counts as Fill.
+const (
+	// Live is for changes: somebody has just done something.
+	Live Lane = iota
+	// Fill is for what is put wholesale and is in no hurry: the initial listing, a resync.
+	Fill
+
+	laneCount
+)
+
+// String returns the lane in lower case: "live", "fill".
+func (l Lane) String() string {
+	if l == Live {
+		return "live"
+	}
+
+	return "fill"
+}
+
+// entry is all that is known about one key.
+type entry[K comparable, V any] struct {
+	key K
+	// value is what was put and not yet taken. Zero when nothing was.
+	value V
+
+	// prev and next are the neighbours in the list of the entry's state (in the free list, next alone).
+	prev, next *entry[K, V]
+
+	// at is since when a ready key waits in its lane, and when a delayed key is due.
+	at time.Duration
+	// failures counts up to Forget.
+	failures int32
+	// pos is where a delayed key is in the heap.
+	pos int32
+
+	// state says which list, or that the heap, holds the entry.
+	state State
+	// lane is where a ready key waits, where a delayed one will, and where a processing one was taken from.
+	lane Lane
+	// again tells that a processing key was put meanwhile, with value, and into the lane againLane.
+	again     bool
+	againLane Lane
+}
+
+// list is a doubly linked list of entries. The zero value is empty.
+type list[K comparable, V any] struct {
+	head, tail *entry[K, V]
+	count      int
+}
+
+func (l *list[K, V]) append(e *entry[K, V]) {
+	e.prev, e.next = l.tail, nil
+
+	if l.tail == nil {
+		l.head = e
+	} else {
+		l.tail.next = e
+	}
+
+	l.tail = e
+	l.count++
+}
+
+func (l *list[K, V]) remove(e *entry[K, V]) {
+	if e.prev == nil {
+		l.head = e.next
+	} else {
+		e.prev.next = e.next
+	}
+
+	if e.next == nil {
+		l.tail = e.prev
+	} else {
+		e.next.prev = e.prev
+	}
+
+	e.prev, e.next = nil, nil
+	l.count--
+}
+
+// each calls visit for every entry from head to tail.
+func (l *list[K, V]) each(visit func(*entry[K, V])) {
+	for e := l.head; e != nil; e = e.next {
+		visit(e)
+	}
+}

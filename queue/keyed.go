@@ -1,0 +1,301 @@
+package queue
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// Keyed hands out keys to be worked on, each with the value that was put for it, and each to one worker at a time. It
+// is the queue inside an engine: nothing blocks, and whoever runs the workers is told when there is something to take.
+//
+// Ready keys wait in two lanes. [Live] keys are taken before [Fill] keys, but after 16 of them in a row one Fill key is
+// taken if there is one, so that neither lane starves. Within a lane the first come is the first served.
+//
+// All methods are safe for concurrent use. Build one with [NewKeyed].
+type Keyed[K comparable, V any] struct {
+	// ready is the function of the configuration, or nil.
+	ready func()
+
+	// mu guards everything below.
+	mu    sync.Mutex
+	items table[K, V]
+	alarm alarm
+	// untold is set when a key has become ready and ready was not called since.
+	untold bool
+	// stopped is set by Stop and stays.
+	stopped bool
+}
+
+// KeyedConfig is how a [Keyed] treats values and whom it tells. The zero value is fine.
+type KeyedConfig[V any] struct {
+	// Merge combines the value that waits under a key with one that is put for the same key. The default takes the
+	// newer one. It is called with the queue locked: it must be quick and must not call the queue.
+	Merge func(older, newer V) V
+
+	// Ready is called after Put, PutAll, Done, Retry or the timer has made at least one key ready: once for a call,
+	// not once for a key. The default is to tell nobody. It is a hint: somebody else may have taken the key before.
+	//
+	// It is called without the queue's lock, on the goroutine of the caller or of the clock, possibly by several at
+	// once, and may call any method but Stop. Take and the methods that look at the queue never call it, so they may
+	// be used under a lock that Ready takes as well.
+	Ready func()
+}
+
+// Item is a key with its value, for [Keyed.PutAll].
+type Item[K comparable, V any] struct {
+	Key   K
+	Value V
+}
+
+// NewKeyed returns an empty queue that keeps its delays on the given clock. Nil stands for the real clock.
+func NewKeyed[K comparable, V any](clk clockwork.Clock, cfg KeyedConfig[V]) *Keyed[K, V] {
+	q := &Keyed[K, V]{
+		ready: cfg.Ready,
+		items: newTable[K](cfg.Merge),
+	}
+
+	q.alarm.init(clk, &q.mu)
+	q.alarm.collect = q.collectLocked
+	q.alarm.ring = q.ring
+
+	return q
+}
+
+// Put says that a key is to be worked on, with a value. What happens depends on where the key is:
+//
+//   - nowhere: it becomes ready, at the end of its lane;
+//   - ready: the values are merged and it keeps its place, unless it waits in Fill and is put into Live: then it moves to
+//     the end of Live;
+//   - delayed: the values are merged; Live cancels the delay and makes it ready, Fill leaves the delay as it is;
+//   - processing: it becomes ready at Done, once, with all values merged that were put meanwhile, and in the more urgent
+//     of their lanes.
+//
+// After Stop it does nothing.
+func (q *Keyed[K, V]) Put(key K, value V, lane Lane) {
+	q.tell(q.put(key, value, lane))
+}
+
+func (q *Keyed[K, V]) put(key K, value V, lane Lane) (tell bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if q.stopped {
+		return false
+	}
+
+	now := q.catchUpLocked()
+	q.noteLocked(q.items.put(key, value, lane, now))
+
+	return q.settleLocked(now)
+}
+
+// PutAll is Put for each item in turn, under one lock: nobody takes a key in between. It does not keep the slice.
+// Others wait meanwhile, some hundred nanoseconds an item.
+func (q *Keyed[K, V]) PutAll(items []Item[K, V], lane Lane) {
+	q.tell(q.putAll(items, lane))
+}
+
+func (q *Keyed[K, V]) putAll(items []Item[K, V], lane Lane) (tell bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if q.stopped {
+		return false
+	}
+
+	now := q.catchUpLocked()
+
+	for i := range items {
+		q.noteLocked(q.items.put(items[i].Key, items[i].Value, lane, now))
+	}
+
+	return q.settleLocked(now)
+}
+
+// Take marks the next ready key as processing and returns it with its value, or false if none is ready; it does not
+// wait. The caller must call [Keyed.Done] or [Keyed.Retry] for the key: until then it is not handed out again. After
+// Stop it returns false.
+func (q *Keyed[K, V]) Take() (key K, value V, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.collectDueLocked()
+
+	return q.items.take()
+}
+
+// Done ends the processing of a key. If the key was put meanwhile it is ready again now. For a key that is not being
+// processed, Done does nothing.
+func (q *Keyed[K, V]) Done(key K) {
+	q.tell(q.done(key))
+}
+
+func (q *Keyed[K, V]) done(key K) (tell bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	now := q.catchUpLocked()
+	q.noteLocked(q.items.done(key, now))
+
+	return q.settleLocked(now)
+}
+
+// Retry ends the processing of a key and puts it again with the given value, to be ready once the delay has passed on
+// the queue's clock, or now if it is 0 or less. It returns to the lane that it was taken from.
+//
+// Puts that came while the key was being processed are merged into the value, as the newer ones. If one of them was
+// Live, the key is ready now, in Live: the change goes before the delay. If all were Fill, the delay stands.
+//
+// For a key that is not being processed, Retry does nothing. After Stop it is Done.
+func (q *Keyed[K, V]) Retry(key K, value V, delay time.Duration) {
+	q.tell(q.retry(key, value, delay))
+}
+
+func (q *Keyed[K, V]) retry(key K, value V, delay time.Duration) (tell bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	now := q.catchUpLocked()
+
+	if q.stopped {
+		q.items.done(key, now)
+
+		return false
+	}
+
+	q.noteLocked(q.items.retry(key, value, after(now, delay), now))
+
+	return q.settleLocked(now)
+}
+
+// Fail counts one more failure of a key and returns the count, 1 for the first. It changes nothing else, and the key
+// need not be in the queue. The count stays until [Keyed.Forget], and costs the memory of a queued key until then.
+func (q *Keyed[K, V]) Fail(key K) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return q.items.fail(key)
+}
+
+// Failures returns how often the key has failed since it was last forgotten.
+func (q *Keyed[K, V]) Failures(key K) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return q.items.failures(key)
+}
+
+// Forget sets the failures of a key back to none. It does not cancel a delay.
+func (q *Keyed[K, V]) Forget(key K) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.items.forget(key)
+}
+
+// Len returns how many keys are ready, those included whose delay is over by the clock.
+func (q *Keyed[K, V]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.collectDueLocked()
+
+	return q.items.readyCount()
+}
+
+// HasReady tells whether Take would return a key.
+func (q *Keyed[K, V]) HasReady() bool {
+	return q.Len() > 0
+}
+
+// Stats counts what is in the queue.
+func (q *Keyed[K, V]) Stats() Stats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	now := q.alarm.now()
+	q.collectLocked(now)
+
+	return q.items.stats(q.items.delayed.len(), now)
+}
+
+// Stop ends the queue: what is ready or delayed is dropped, with its failures, puts are ignored from now on, and Take
+// returns false. Keys that are being processed stay visible as such until their Done. When Stop returns, the timer has
+// ended, with any call of Ready that it made; a Put that is under way on another goroutine may still call Ready.
+// Calling it again is fine.
+func (q *Keyed[K, V]) Stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if !q.stopped {
+		q.stopped, q.untold = true, false
+		q.items.drop()
+		q.alarm.clear()
+	}
+
+	q.alarm.wait()
+}
+
+// ring is run by the clock when the earliest delayed key is due.
+func (q *Keyed[K, V]) ring() {
+	q.tell(q.rang())
+
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.alarm.rung()
+}
+
+func (q *Keyed[K, V]) rang() (tell bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return q.settleLocked(q.alarm.now())
+}
+
+// tell calls the ready function. The lock must not be held.
+func (q *Keyed[K, V]) tell(ready bool) {
+	if ready && q.ready != nil {
+		q.ready()
+	}
+}
+
+// settleLocked brings the timer in line with the delays, and returns whether the ready function is to be called now.
+func (q *Keyed[K, V]) settleLocked(now time.Duration) (tell bool) {
+	q.alarm.settle(now)
+
+	tell = q.untold && q.items.readyCount() > 0
+	q.untold = false
+
+	return tell
+}
+
+// catchUpLocked makes ready what is due, so that it stands before what becomes ready next, and returns the time.
+func (q *Keyed[K, V]) catchUpLocked() (now time.Duration) {
+	now = q.alarm.now()
+	q.collectLocked(now)
+
+	return now
+}
+
+// collectDueLocked is for methods that must not call the ready function: it makes ready what is due by the clock
+// although the timer has not come round yet. That will still come; it is left as it was, so that it tells of these keys.
+func (q *Keyed[K, V]) collectDueLocked() {
+	if q.items.delayed.len() > 0 {
+		q.collectLocked(q.alarm.now())
+	}
+}
+
+// collectLocked makes ready what is due, and returns when the next key is.
+func (q *Keyed[K, V]) collectLocked(now time.Duration) (next time.Duration, some bool) {
+	q.noteLocked(q.items.collect(now) > 0)
+
+	return q.items.delayed.next()
+}
+
+// noteLocked remembers that the ready function is to be called.
+func (q *Keyed[K, V]) noteLocked(becameReady bool) {
+	q.untold = q.untold || becameReady
+}

@@ -1,0 +1,530 @@
+package queue_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-run/switchyard/queue"
+)
+
+// choose returns a number from 0 up to below n; it is where the operations of a run come from.
+type choose func(what string, n int) int
+
+func fromRapid(t *rapid.T) choose {
+	return func(what string, n int) int { return rapid.IntRange(0, n-1).Draw(t, what) }
+}
+
+// fromBytes reads choices from fuzz data, and 0 after its end.
+func fromBytes(data *[]byte) choose {
+	return func(_ string, n int) int {
+		if len(*data) == 0 {
+			return 0
+		}
+
+		b := (*data)[0]
+		*data = (*data)[1:]
+
+		return int(b) % n
+	}
+}
+
+// inBubble runs f in a synctest bubble, and brings out the panics by which rapid ends a check.
+func inBubble(t *testing.T, f func()) {
+	t.Helper()
+
+	var panicked any
+
+	synctest.Test(t, func(*testing.T) {
+		defer func() { panicked = recover() }()
+
+		f()
+	})
+
+	if panicked != nil {
+		panic(panicked)
+	}
+}
+
+// record is all that the model of Keyed knows of one key. The model keeps them in one slice and searches it.
+type record struct {
+	queue.PendingItem[int]
+
+	value     string
+	againLane queue.Lane
+	// turn orders what is in one state.
+	turn int
+}
+
+// keyedModel is Keyed written the slow and obvious way.
+type keyedModel struct {
+	now      time.Time
+	records  []*record
+	failures map[int]int
+	turn     int
+	run      int
+	untold   bool
+	stopped  bool
+}
+
+func (m *keyedModel) find(key int) *record {
+	for _, r := range m.records {
+		if r.Key == key {
+			return r
+		}
+	}
+
+	return nil
+}
+
+func (m *keyedModel) drop(key int) {
+	m.records = slices.DeleteFunc(m.records, func(r *record) bool { return r.Key == key })
+}
+
+func (m *keyedModel) enter(r *record, state queue.State) {
+	m.turn++
+	r.turn, r.State = m.turn, state
+
+	if state == queue.Ready {
+		r.Due = time.Time{}
+		m.untold = true
+	}
+}
+
+// in returns the records in a state, and for ready ones in a lane, in the order of their turn.
+func (m *keyedModel) in(state queue.State, lanes ...queue.Lane) []*record {
+	var found []*record
+
+	for _, r := range m.records {
+		if r.State == state && (len(lanes) == 0 || slices.Contains(lanes, r.Lane)) {
+			found = append(found, r)
+		}
+	}
+
+	slices.SortFunc(found, func(a, b *record) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.turn, b.turn)) })
+
+	return found
+}
+
+func (m *keyedModel) advance(d time.Duration) {
+	m.now = m.now.Add(d)
+
+	for _, r := range m.in(queue.Delayed) {
+		if !r.Due.After(m.now) {
+			m.enter(r, queue.Ready)
+		}
+	}
+}
+
+func (m *keyedModel) put(key int, value string, lane queue.Lane) {
+	r := m.find(key)
+
+	switch {
+	case m.stopped:
+	case r == nil:
+		r = &record{PendingItem: queue.PendingItem[int]{Key: key, Lane: lane}, value: value}
+		m.records = append(m.records, r)
+		m.enter(r, queue.Ready)
+	case r.State == queue.Processing && !r.Again:
+		r.Again, r.againLane, r.value = true, lane, value
+	case r.State == queue.Processing:
+		r.value += "+" + value
+		r.againLane = min(r.againLane, lane)
+	default:
+		r.value += "+" + value
+
+		if lane == queue.Live && (r.State == queue.Delayed || r.Lane == queue.Fill) {
+			told := m.untold || r.State == queue.Delayed
+			r.Lane = queue.Live
+			m.enter(r, queue.Ready)
+			m.untold = told
+		}
+	}
+}
+
+func (m *keyedModel) take() (int, string, bool) {
+	live, fill := m.in(queue.Ready, queue.Live), m.in(queue.Ready, queue.Fill)
+
+	line := live
+
+	switch {
+	case len(fill) == 0:
+		m.run = 0
+	case len(live) == 0 || m.run == 16:
+		line, m.run = fill, 0
+	default:
+		m.run++
+	}
+
+	if len(line) == 0 {
+		return 0, "", false
+	}
+
+	r := line[0]
+	value := r.value
+	r.value = ""
+	m.enter(r, queue.Processing)
+
+	return r.Key, value, true
+}
+
+func (m *keyedModel) done(key int) {
+	r := m.find(key)
+
+	switch {
+	case r == nil || r.State != queue.Processing:
+	case r.Again:
+		r.Again, r.Lane = false, r.againLane
+		m.enter(r, queue.Ready)
+	default:
+		m.drop(key)
+	}
+}
+
+func (m *keyedModel) retry(key int, value string, delay time.Duration) {
+	r := m.find(key)
+	if r == nil || r.State != queue.Processing || m.stopped {
+		m.done(key)
+
+		return
+	}
+
+	ready := delay <= 0
+
+	if r.Again {
+		value += "+" + r.value
+		ready = ready || r.againLane == queue.Live
+		r.Lane = min(r.Lane, r.againLane)
+	}
+
+	r.Again, r.value = false, value
+
+	if ready {
+		m.enter(r, queue.Ready)
+	} else {
+		m.enter(r, queue.Delayed)
+		r.Due = m.now.Add(delay)
+	}
+}
+
+func (m *keyedModel) stop() {
+	for _, r := range slices.Clone(m.records) {
+		if r.State == queue.Processing {
+			r.Again = false
+		} else {
+			m.drop(r.Key)
+			delete(m.failures, r.Key)
+		}
+	}
+
+	m.stopped, m.untold = true, false
+}
+
+func (m *keyedModel) pending() []queue.PendingItem[int] {
+	items := []queue.PendingItem[int]{}
+
+	for _, records := range [][]*record{
+		m.in(queue.Ready, queue.Live), m.in(queue.Ready, queue.Fill), m.in(queue.Delayed), m.in(queue.Processing),
+	} {
+		for _, r := range records {
+			r.Failures = m.failures[r.Key]
+			items = append(items, r.PendingItem)
+		}
+	}
+
+	return items
+}
+
+// told returns whether the ready function is to be called at the end of an operation that may do so.
+func (m *keyedModel) told() int {
+	told := m.untold && len(m.in(queue.Ready)) > 0
+	m.untold = false
+
+	if told {
+		return 1
+	}
+
+	return 0
+}
+
+// runKeyed runs chosen operations against a Keyed and its model side by side. It must run in a synctest bubble.
+func runKeyed(t require.TestingT, steps, keys int, pick choose) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clk := clockwork.NewFakeClockAt(start)
+	told := 0
+	q := queue.NewKeyed[int](clk, queue.KeyedConfig[string]{
+		Merge: func(older, newer string) string { return older + "+" + newer },
+		Ready: func() { told++ },
+	})
+	m := &keyedModel{now: start, failures: map[int]int{}}
+
+	defer q.Stop()
+
+	for step := range steps {
+		key, value := pick("key", keys), fmt.Sprint(step)
+		wantTold := 0
+		told = 0
+
+		switch op := pick("operation", 20); op {
+		case 0, 1, 2, 3:
+			lane := queue.Lane(op % 2)
+			q.Put(key, value, lane)
+			m.put(key, value, lane)
+
+			wantTold = m.told()
+		case 4:
+			items := make([]queue.Item[int, string], pick("batch", 4))
+			for i := range items {
+				items[i] = queue.Item[int, string]{Key: (key + i) % keys, Value: value}
+				m.put(items[i].Key, value, queue.Fill)
+			}
+
+			q.PutAll(items, queue.Fill)
+
+			wantTold = m.told()
+		case 5, 6, 7, 8:
+			key, value, ok := q.Take()
+			wantKey, wantValue, wantOK := m.take()
+			require.Equal(t, fmt.Sprint(wantKey, wantValue, wantOK), fmt.Sprint(key, value, ok))
+		case 9, 10:
+			q.Done(key)
+			m.done(key)
+
+			wantTold = m.told()
+		case 11, 12, 13:
+			delay := time.Duration(pick("delay", 6)-1) * time.Second
+			q.Retry(key, value, delay)
+			m.retry(key, value, delay)
+
+			wantTold = m.told()
+		case 14:
+			m.failures[key]++
+			require.Equal(t, m.failures[key], q.Fail(key))
+		case 15:
+			delete(m.failures, key)
+			q.Forget(key)
+		case 16, 17, 18:
+			d := time.Duration(pick("advance", 4)) * time.Second
+			due := len(m.in(queue.Delayed))
+
+			clk.Advance(d)
+			m.advance(d)
+			require.Len(t, m.in(queue.Ready), q.Len(), "seen before the timer has come round")
+			synctest.Wait()
+
+			if len(m.in(queue.Delayed)) < due {
+				wantTold = m.told()
+			}
+		case 19:
+			if pick("stop", 10) == 0 {
+				q.Stop()
+				m.stop()
+			}
+		}
+
+		require.Equal(t, wantTold, told, "calls of the ready function")
+		require.Equal(t, m.failures[key], q.Failures(key))
+		require.Equal(t, len(m.in(queue.Ready)) > 0, q.HasReady())
+		require.Equal(t, m.pending(), normal(q.Pending()))
+
+		stats := q.Stats()
+		stats.OldestWait = 0
+		require.Equal(t, queue.Stats{
+			Ready: len(m.in(queue.Ready)), Delayed: len(m.in(queue.Delayed)), Processing: len(m.in(queue.Processing)),
+		}, stats)
+	}
+}
+
+// normal brings the due times into the form in which they compare.
+func normal(items []queue.PendingItem[int]) []queue.PendingItem[int] {
+	for i := range items {
+		items[i].Due = items[i].Due.UTC()
+	}
+
+	return items
+}
+
+func TestKeyedFollowsItsModel(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.IntRange(1, 150).Draw(rt, "steps")
+		keys := rapid.SampledFrom([]int{1, 3, 40}).Draw(rt, "keys")
+
+		inBubble(t, func() { runKeyed(rt, steps, keys, fromRapid(rt)) })
+	})
+}
+
+func FuzzKeyed(f *testing.F) {
+	f.Add([]byte{3}, []byte("\x00\x00\x00\x05\x00\x0c\x03\x00\x10\x02\x00\x05\x00\x09"))
+	f.Add([]byte{20}, []byte("put some, take some, drop the rest of it and begin again"))
+
+	f.Fuzz(func(t *testing.T, keys, data []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			runKeyed(t, min(len(data), 1000), 1+fromBytes(&keys)("keys", 50), fromBytes(&data))
+		})
+	})
+}
+
+// queueModel is Queue written the slow and obvious way.
+type queueModel struct {
+	now      time.Duration
+	ready    []int
+	out      []int
+	again    []int
+	delayed  []delayedAdd
+	failures map[int]int
+	closed   bool
+}
+
+type delayedAdd struct {
+	item int
+	due  time.Duration
+}
+
+func (m *queueModel) add(item int) {
+	switch {
+	case m.closed:
+	case slices.Contains(m.out, item):
+		if !slices.Contains(m.again, item) {
+			m.again = append(m.again, item)
+		}
+	case !slices.Contains(m.ready, item):
+		m.ready = append(m.ready, item)
+	}
+}
+
+func (m *queueModel) addAfter(item int, d time.Duration) {
+	switch {
+	case m.closed:
+	case d <= 0:
+		m.add(item)
+	default:
+		m.delayed = append(m.delayed, delayedAdd{item, m.now + d})
+	}
+}
+
+func (m *queueModel) advance(d time.Duration) {
+	m.now += d
+
+	slices.SortStableFunc(m.delayed, func(a, b delayedAdd) int { return cmp.Compare(a.due, b.due) })
+
+	for len(m.delayed) > 0 && m.delayed[0].due <= m.now {
+		m.add(m.delayed[0].item)
+		m.delayed = m.delayed[1:]
+	}
+}
+
+func (m *queueModel) get() int {
+	item := m.ready[0]
+	m.ready = m.ready[1:]
+	m.out = append(m.out, item)
+
+	return item
+}
+
+func (m *queueModel) done(item int) {
+	is := func(other int) bool { return other == item }
+	wasOut, wasAgain := slices.Contains(m.out, item), slices.Contains(m.again, item)
+	m.out, m.again = slices.DeleteFunc(m.out, is), slices.DeleteFunc(m.again, is)
+
+	if wasOut && wasAgain {
+		m.ready = append(m.ready, item)
+	}
+}
+
+// runQueue runs chosen operations against a Queue and its model side by side. It must run in a synctest bubble.
+func runQueue(t require.TestingT, steps, items int, pick choose) {
+	clk := clockwork.NewFakeClock()
+	q := queue.NewQueue[int](clk)
+	m := &queueModel{failures: map[int]int{}}
+
+	defer q.ShutDown()
+
+	for range steps {
+		item := pick("item", items)
+
+		switch pick("operation", 18) {
+		case 0, 1, 2, 3:
+			q.Add(item)
+			m.add(item)
+		case 4, 5, 6:
+			delay := time.Duration(pick("delay", 6)-1) * time.Second
+			q.AddAfter(item, delay)
+			m.addAfter(item, delay)
+		case 7:
+			q.AddRateLimited(item)
+
+			if !m.closed {
+				m.addAfter(item, min(time.Second<<m.failures[item], time.Minute))
+				m.failures[item]++
+			}
+		case 8, 9, 10, 11:
+			switch {
+			case len(m.ready) > 0:
+				got, shutdown := q.Get()
+				require.False(t, shutdown)
+				require.Equal(t, m.get(), got)
+			case m.closed:
+				_, shutdown := q.Get()
+				require.True(t, shutdown)
+			}
+		case 12, 13:
+			q.Done(item)
+			m.done(item)
+		case 14:
+			q.Forget(item)
+			delete(m.failures, item)
+		case 15, 16:
+			d := time.Duration(pick("advance", 4)) * time.Second
+			clk.Advance(d)
+			m.advance(d)
+
+			if pick("wait", 2) == 0 {
+				synctest.Wait()
+			}
+		case 17:
+			if pick("shut down", 10) == 0 {
+				q.ShutDown()
+
+				m.closed, m.delayed = true, nil
+			}
+		}
+
+		require.Len(t, m.ready, q.Len())
+		require.Equal(t, m.failures[item], q.NumRequeues(item))
+
+		stats := q.Stats()
+		stats.OldestWait = 0
+		require.Equal(t, queue.Stats{Ready: len(m.ready), Delayed: len(m.delayed), Processing: len(m.out)}, stats)
+	}
+}
+
+func TestQueueFollowsItsModel(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.IntRange(1, 150).Draw(rt, "steps")
+		items := rapid.SampledFrom([]int{1, 3, 40}).Draw(rt, "items")
+
+		inBubble(t, func() { runQueue(rt, steps, items, fromRapid(rt)) })
+	})
+}
+
+func FuzzQueue(f *testing.F) {
+	f.Add([]byte{3}, []byte("\x00\x00\x00\x08\x00\x05\x03\x00\x0f\x02\x00\x08\x00\x0c"))
+	f.Add([]byte{20}, []byte("add some, get some, come back later and shut it all down"))
+
+	f.Fuzz(func(t *testing.T, items, data []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			runQueue(t, min(len(data), 1000), 1+fromBytes(&items)("items", 50), fromBytes(&data))
+		})
+	})
+}

@@ -1,0 +1,50 @@
+package queue
+
+import "time"
+
+// PendingItem is one key of a [Keyed] as [Keyed.Pending] saw it.
+type PendingItem[K comparable] struct {
+	Key   K
+	State State
+	// Lane is where a ready key waits, where a delayed one will, and where a processing one was taken from.
+	Lane Lane
+	// Again tells that a key was put while it was being processed, and will be ready at Done.
+	Again bool
+	// Due is when a delayed key becomes ready, zero for others.
+	Due time.Time
+	// Failures counts since the key was last forgotten.
+	Failures int
+}
+
+// Pending lists all keys in the queue for inspection: the ready ones lane by lane and the delayed ones by due time, each
+// in the order of their turn, then those being processed in the order in which they were taken. Its cost grows with the
+// number of keys, and others wait meanwhile.
+func (q *Keyed[K, V]) Pending() []PendingItem[K] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.collectDueLocked()
+
+	t := &q.items
+	items := make([]PendingItem[K], 0, t.readyCount()+t.delayed.len()+t.out.count)
+
+	add := func(e *entry[K, V]) {
+		item := PendingItem[K]{Key: e.key, State: e.state, Lane: e.lane, Again: e.again, Failures: int(e.failures)}
+		if e.state == Delayed {
+			item.Due = q.alarm.start.Add(e.at)
+		}
+
+		items = append(items, item)
+	}
+
+	t.ready[Live].each(add)
+	t.ready[Fill].each(add)
+
+	for _, s := range t.delayed.sorted() {
+		add(s.element)
+	}
+
+	t.out.each(add)
+
+	return items
+}

@@ -1,0 +1,264 @@
+package queue
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"github.com/switchyard-run/switchyard/backoff"
+)
+
+// Queue hands out items to be worked on, each to one worker at a time. T is the identity of the work and all that is
+// queued: a worker reads the present state of what the item names.
+//
+// All methods are safe for concurrent use. Build one with [NewQueue].
+type Queue[T comparable] struct {
+	policy backoff.Policy
+	random func() float64
+
+	// mu guards everything below.
+	mu sync.Mutex
+	// items holds what is ready, out, or has failures.
+	items table[T, struct{}]
+	// delays holds the delayed adds, any number for one item.
+	delays deadlines[T]
+	alarm  alarm
+	// closed is set by ShutDown and stays.
+	closed bool
+	// wake is signalled for each item that becomes ready, and broadcast at ShutDown. Get waits on it.
+	wake sync.Cond
+}
+
+// Option changes how a [Queue] is built.
+type Option func(*config)
+
+type config struct {
+	policy backoff.Policy
+	random func() float64
+}
+
+// WithBackoff sets by how much AddRateLimited delays an item. The default is [backoff.Authoring]: 1 s, then twice as
+// long each time, at most 60 s. NewQueue panics if the policy is not valid.
+func WithBackoff(policy backoff.Policy) Option {
+	return func(c *config) { c.policy = policy }
+}
+
+// WithRandom sets the source of randomness for the jitter of the backoff: a function that returns values in [0, 1), as
+// Float64 of a math/rand/v2 Rand does. The default is none, and then delays have no jitter: the queue has no source of
+// its own, so that runs can be repeated.
+//
+// The queue makes one call at a time, so the function need not be safe for concurrent use if nobody else calls it. It
+// must not call the queue.
+func WithRandom(random func() float64) Option {
+	return func(c *config) { c.random = random }
+}
+
+// NewQueue returns an empty queue that keeps its delays on the given clock. Nil stands for the real clock.
+func NewQueue[T comparable](clk clockwork.Clock, opts ...Option) *Queue[T] {
+	c := config{policy: backoff.Authoring()}
+	for _, opt := range opts {
+		opt(&c)
+	}
+
+	if err := c.policy.Validate(); err != nil {
+		panic("queue: NewQueue with a policy that is not valid: " + err.Error())
+	}
+
+	q := &Queue[T]{
+		policy: c.policy,
+		random: c.random,
+		items:  newTable[T, struct{}](nil),
+	}
+
+	q.wake.L = &q.mu
+	q.alarm.init(clk, &q.mu)
+	q.alarm.collect = q.collectLocked
+	q.alarm.ring = q.ring
+
+	return q
+}
+
+// Add makes an item ready, at the end of the line. If it is ready already, nothing changes; if it is being processed,
+// it becomes ready at Done. After ShutDown it does nothing.
+func (q *Queue[T]) Add(item T) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if q.closed {
+		return
+	}
+
+	now := q.alarm.now()
+	q.alarm.settle(now)
+	q.addLocked(item, now)
+}
+
+// AddAfter calls Add for the item once d has passed on the queue's clock, and returns at once; with d at or below 0 it
+// is Add. Each call has an Add of its own: a later call neither replaces nor cancels an earlier one. After ShutDown it
+// does nothing.
+func (q *Queue[T]) AddAfter(item T, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if q.closed {
+		return
+	}
+
+	q.addAfterLocked(item, d)
+}
+
+// AddRateLimited calls AddAfter with the item's backoff, which grows with each call until [Queue.Forget]. Items do not
+// influence each other. After ShutDown it does nothing, and counts nothing.
+func (q *Queue[T]) AddRateLimited(item T) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if q.closed {
+		return
+	}
+
+	q.addAfterLocked(item, q.policy.Delay(q.items.fail(item), q.random))
+}
+
+// Get waits until an item is ready, marks it as processing, and returns it. The caller must call [Queue.Done] for it:
+// until then the item is not handed out again. After ShutDown, Get goes on returning ready items, and once there are
+// none it returns shutdown as true.
+func (q *Queue[T]) Get() (item T, shutdown bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	for {
+		q.catchUpLocked()
+
+		if item, _, ok := q.items.take(); ok {
+			return item, false
+		}
+
+		if q.closed {
+			return item, true
+		}
+
+		q.wake.Wait()
+	}
+}
+
+// Done ends the processing of an item. If it was added meanwhile it is ready again now, also after ShutDown if it was
+// added before. For an item that is not being processed, Done does nothing.
+func (q *Queue[T]) Done(item T) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	now := q.alarm.now()
+	q.alarm.settle(now)
+
+	if q.items.done(item, now) {
+		q.wake.Signal()
+	}
+}
+
+// Forget sets the item's backoff back to its beginning. A delayed add that is under way still comes.
+func (q *Queue[T]) Forget(item T) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.items.forget(item)
+}
+
+// NumRequeues returns how often AddRateLimited was called for the item since it was last forgotten.
+func (q *Queue[T]) NumRequeues(item T) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return q.items.failures(item)
+}
+
+// Len returns how many items are ready to be handed out, those included whose delay is over by the clock.
+func (q *Queue[T]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.catchUpLocked()
+
+	return q.items.readyCount()
+}
+
+// Stats counts what is in the queue.
+func (q *Queue[T]) Stats() Stats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	now := q.alarm.now()
+	q.collectLocked(now)
+
+	return q.items.stats(q.delays.len(), now)
+}
+
+// ShutDown ends the queue: adds are dropped from now on, and delayed ones with them. Get hands out what is ready, then
+// tells everybody who waits or comes that the queue is shut down. When ShutDown returns, no timer of the queue is
+// running. Calling it again is fine.
+func (q *Queue[T]) ShutDown() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if !q.closed {
+		q.catchUpLocked()
+
+		q.closed = true
+		q.delays = deadlines[T]{}
+		q.alarm.clear()
+		q.wake.Broadcast()
+	}
+
+	q.alarm.wait()
+}
+
+// ring is run by the clock when the earliest delayed add is due.
+func (q *Queue[T]) ring() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.alarm.settle(q.alarm.now())
+	q.alarm.rung()
+}
+
+func (q *Queue[T]) addLocked(item T, now time.Duration) {
+	if q.items.put(item, struct{}{}, Live, now) {
+		q.wake.Signal()
+	}
+}
+
+func (q *Queue[T]) addAfterLocked(item T, d time.Duration) {
+	now := q.alarm.now()
+
+	if d > 0 {
+		q.delays.push(after(now, d), item)
+	}
+
+	q.alarm.settle(now)
+
+	if d <= 0 {
+		q.addLocked(item, now)
+	}
+}
+
+// catchUpLocked does the delayed adds that are due by the clock although the timer has not come round yet. That will
+// still come, and be set anew.
+func (q *Queue[T]) catchUpLocked() {
+	if q.delays.len() > 0 {
+		q.collectLocked(q.alarm.now())
+	}
+}
+
+// collectLocked does the delayed adds that are due, and returns when the next one is.
+func (q *Queue[T]) collectLocked(now time.Duration) (next time.Duration, some bool) {
+	for {
+		next, some = q.delays.next()
+		if !some || next > now {
+			return next, some
+		}
+
+		due, item := q.delays.pop()
+		q.addLocked(item, due)
+	}
+}
