@@ -1,0 +1,262 @@
+package document
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What holds where the document does not say.
+const (
+	defaultStop          = 5 * time.Second
+	defaultRestartDelay  = 250 * time.Millisecond
+	defaultRestartMax    = 10 * time.Second
+	defaultCheckInterval = 2 * time.Second
+	defaultCheckTimeout  = time.Second
+	defaultCheckFailures = 3
+	defaultCheckGrace    = 10 * time.Second
+
+	longest = time.Hour
+)
+
+var (
+	serviceName  = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// placed is a service and where its parts stand, for the checks that look at several services at once.
+type placed struct {
+	Service
+
+	name, command, port, env value
+	needs                    []value
+}
+
+func readServices(list value) []Service {
+	var (
+		all      []placed
+		services []Service
+	)
+
+	for _, item := range list.list() {
+		if o, ok := item.object("name", "kind", "command", "env", "needs", "port", "health", "restart", "stop"); ok {
+			all = append(all, readService(o))
+		}
+	}
+
+	checkServices(all)
+
+	for _, s := range all {
+		services = append(services, s.Service)
+	}
+
+	return services
+}
+
+func readService(o object) placed {
+	s := placed{
+		name: o.field("name"), command: o.field("command"), port: o.field("port"), env: o.field("env"),
+		Service: Service{Kind: Daemon},
+	}
+
+	if v, ok := o.required("name"); ok {
+		if text, ok := v.text(); ok {
+			if serviceName.MatchString(text) {
+				s.Name = text
+			} else {
+				v.refuse("%q is no service name; begin with a lower-case letter and go on with letters, digits and hyphens", text)
+			}
+		}
+	}
+
+	if v := o.field("kind"); v.given() {
+		if text, ok := v.text(); ok {
+			if s.Kind = Kind(text); s.Kind != Daemon && s.Kind != OneShot {
+				v.refuse("%q is no kind of service; write %s or %s", text, Daemon, OneShot)
+			}
+		}
+	}
+
+	if v, ok := o.required("command"); ok {
+		s.Command = v.texts(func(value, string) bool { return true })
+
+		if len(v.list()) == 0 || len(s.Command) > 0 && s.Command[0] == "" {
+			v.refuse("must be a list that begins with a program")
+		}
+	}
+
+	s.Env = readEnv(s.env)
+	s.needs = o.field("needs").list()
+	s.Needs = o.field("needs").texts(func(value, string) bool { return true })
+	s.Port = readPort(s.port)
+	s.Health = readHealth(o.field("health"), s)
+	s.Restart = readRestart(o.field("restart"))
+	s.Stop = o.field("stop").duration(defaultStop, 10*time.Millisecond, longest)
+
+	return s
+}
+
+func readEnv(v value) map[string]string {
+	if !v.given() {
+		return nil
+	}
+
+	keys := make([]string, 0, len(v.node.Content)/2)
+
+	for i := 0; i < len(v.node.Content); i += 2 {
+		keys = append(keys, v.node.Content[i].Value)
+	}
+
+	o, ok := v.object(keys...)
+	if !ok {
+		return nil
+	}
+
+	env := make(map[string]string)
+
+	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
+		field := o.fields[name]
+
+		switch {
+		case !variableName.MatchString(name):
+			field.refuse("%q is no name for a variable", name)
+		case slices.Contains(provided, name) || strings.HasSuffix(name, addressSuffix):
+			field.refuse("%q is set by the control plane", name)
+		default:
+			if text, ok := field.scalar("a text"); ok && !strings.ContainsRune(text, 0) {
+				env[name] = text
+			}
+		}
+	}
+
+	if len(env) == 0 {
+		return nil
+	}
+
+	return env
+}
+
+func readPort(v value) int {
+	if !v.given() {
+		return 0
+	}
+
+	text, ok := v.scalar("auto or a port number")
+	if !ok || text == "auto" {
+		return PortAuto
+	}
+
+	port, err := strconv.Atoi(text)
+	if err != nil || port < 1 || port > 65535 {
+		v.refuse("%q is no port; write auto or a number from 1 to 65535", text)
+
+		return 0
+	}
+
+	return port
+}
+
+func readHealth(v value, s placed) Health {
+	if !v.given() {
+		return Health{}
+	}
+
+	o, ok := v.object("path", "interval", "timeout", "failures", "grace")
+	if !ok {
+		return Health{}
+	}
+
+	h := Health{
+		Interval: o.field("interval").duration(defaultCheckInterval, 10*time.Millisecond, longest),
+		Timeout:  o.field("timeout").duration(defaultCheckTimeout, 10*time.Millisecond, longest),
+		Grace:    o.field("grace").duration(defaultCheckGrace, 10*time.Millisecond, longest),
+		Failures: defaultCheckFailures,
+	}
+
+	if path, ok := o.required("path"); ok {
+		if text, ok := path.text(); ok {
+			if h.Path = text; !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \t\r\n") {
+				path.refuse("%q is no path of an HTTP request; begin with a slash", text)
+			}
+		}
+	}
+
+	if failures := o.field("failures"); failures.given() {
+		if text, ok := failures.scalar("a number"); ok {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 || n > 1000 {
+				failures.refuse("%q is out of range; from 1 to 1000", text)
+			}
+
+			h.Failures = n
+		}
+	}
+
+	if s.Kind == OneShot {
+		v.refuse("a oneshot is ready when it has ended with code 0; it takes no health check")
+	} else if !s.port.given() {
+		v.refuse("a health check needs the service to have a port")
+	}
+
+	return h
+}
+
+func readRestart(v value) Restart {
+	restart := Restart{Delay: defaultRestartDelay, Max: defaultRestartMax}
+
+	if !v.given() {
+		return restart
+	}
+
+	o, ok := v.object("delay", "max")
+	if !ok {
+		return restart
+	}
+
+	restart.Delay = o.field("delay").duration(restart.Delay, 10*time.Millisecond, longest)
+	restart.Max = o.field("max").duration(max(restart.Max, restart.Delay), 10*time.Millisecond, longest)
+
+	if restart.Max < restart.Delay {
+		v.refuse("max (%s) is below delay (%s)", restart.Max, restart.Delay)
+	}
+
+	return restart
+}
+
+// The variables that the control plane puts into the environment of every service, and of every service with a port.
+const (
+	// VarSelf is the path of the control plane's own program.
+	VarSelf = "SELF"
+	// VarRoot is the root directory of the machine.
+	VarRoot = "ROOT"
+	// VarName is the name of the service.
+	VarName = "NAME"
+	// VarPort is the port the service shall listen on.
+	VarPort = "PORT"
+	// VarAddress is the loopback address with the port.
+	VarAddress = "ADDR"
+
+	addressSuffix = "_ADDR"
+)
+
+var provided = []string{VarSelf, VarRoot, VarName, VarPort, VarAddress}
+
+// AddressVariable names the variable that holds the address of a needed service: web-ui becomes WEB_UI_ADDR.
+func AddressVariable(service string) string {
+	return strings.ToUpper(strings.ReplaceAll(service, "-", "_")) + addressSuffix
+}
+
+// Expand replaces $NAME and ${NAME} in a word of a command; $$ is a dollar sign.
+func Expand(word string, lookup func(name string) string) string {
+	return os.Expand(word, func(name string) string {
+		if name == "$" {
+			return "$"
+		}
+
+		return lookup(name)
+	})
+}
