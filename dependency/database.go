@@ -59,8 +59,11 @@ func NewDatabase[T any]() *Database[T] {
 // Register records a controller under a name that is unique over both forms. It takes all of the declaration or,
 // with a [DeclarationError], nothing. The slices are not kept and not changed.
 //
-// From the moment it returns, changes are routed to the target.
-func (db *Database[T]) Register(name string, form Form, target T, inputs []controller.Input, outputs []controller.Output) (*Node[T], error) {
+// Accepted is called with the node before the first change is routed to the target; from the moment Register returns,
+// all are.
+func (db *Database[T]) Register(
+	name string, form Form, target T, inputs []controller.Input, outputs []controller.Output, accepted func(*Node[T]),
+) (*Node[T], error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
@@ -86,6 +89,10 @@ func (db *Database[T]) Register(name string, form Form, target T, inputs []contr
 	update, err := db.plan(node, form, inputs)
 	if err != nil {
 		return nil, err
+	}
+
+	if accepted != nil {
+		accepted(node)
 	}
 
 	db.order++

@@ -134,6 +134,31 @@ func (n *Node[T]) Inputs() []controller.Input {
 	return inputs
 }
 
+// Primary returns which resources of the kind are primary inputs: all, or those with the ids, which are in order.
+func (n *Node[T]) Primary(kind reduced.Kind) (whole bool, ids []resource.ID) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+
+	k, ok := n.kinds[kind]
+	if !ok {
+		return false, nil
+	}
+
+	if k.whole != nil && k.whole.input.Kind == controller.InputQPrimary {
+		return true, nil
+	}
+
+	for id, d := range k.ids {
+		if d.input.Kind == controller.InputQPrimary {
+			ids = append(ids, id)
+		}
+	}
+
+	slices.Sort(ids)
+
+	return false, ids
+}
+
 // Kinds returns the kinds of the inputs in force, in order, each once.
 func (n *Node[T]) Kinds() []reduced.Kind {
 	n.mu.RLock()

@@ -88,10 +88,18 @@ func (r *Router[T]) hand(md *reduced.Metadata, dependents []*dependent[T]) {
 	}
 }
 
-// Targets returns the targets with any input on the kind that wakes a classic controller, each once, in order of
-// registration. It is for when changes of a kind may have been missed and nobody knows which; it may be called from
-// any goroutine.
+// Targets returns the targets with any input on the kind, each once, in order of registration. It is for when changes of
+// a kind may have been missed and nobody knows which; it may be called from any goroutine.
 func (db *Database[T]) Targets(kind reduced.Kind) []T {
+	return db.targets(kind, func(controller.InputKind) bool { return true })
+}
+
+// Primaries returns the targets with a primary input on the kind, in the same way.
+func (db *Database[T]) Primaries(kind reduced.Kind) []T {
+	return db.targets(kind, func(kind controller.InputKind) bool { return kind == controller.InputQPrimary })
+}
+
+func (db *Database[T]) targets(kind reduced.Kind, wanted func(controller.InputKind) bool) []T {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
@@ -104,7 +112,7 @@ func (db *Database[T]) Targets(kind reduced.Kind) []T {
 
 	collect := func(l *list[T]) {
 		for _, d := range l.load() {
-			if !d.gone.Load() && laneOf(d.input.Kind) == laneWake {
+			if !d.gone.Load() && wanted(d.input.Kind) {
 				nodes = append(nodes, d.node)
 			}
 		}

@@ -1,0 +1,88 @@
+package adapter
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"go.uber.org/zap"
+)
+
+// ErrGoexit is the failure of a callback that ended its goroutine with runtime.Goexit, as a failed assertion of a test
+// does.
+var ErrGoexit = errors.New("the callback ended its goroutine (runtime.Goexit)")
+
+// PanicError is a panic of a callback as an error. It unwraps to the panic's value where that is an error.
+type PanicError struct {
+	// Value is what the callback panicked with.
+	Value any
+	// Stack is where it did.
+	Stack []byte
+}
+
+// Error renders the value, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the value where it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+
+	return err
+}
+
+// Contain calls fn and returns its error, or a [PanicError]. It does not survive runtime.Goexit; see [Loop].
+func Contain(fn func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+
+	return fn()
+}
+
+// Loop calls step in a new goroutine until it returns false. When step ends the goroutine with runtime.Goexit, exited
+// is called and the loop goes on in another goroutine. The wait group counts the loop, not its goroutines.
+//
+// This is why callbacks do not each get a goroutine of their own, which would be the simple way to survive Goexit:
+// nothing is paid for it until it happens.
+func Loop(wg *sync.WaitGroup, step func() bool, exited func()) {
+	wg.Add(1)
+
+	go loop(wg, step, exited)
+}
+
+func loop(wg *sync.WaitGroup, step func() bool, exited func()) {
+	ended := false
+
+	defer func() {
+		switch value := recover(); {
+		case ended:
+			wg.Done()
+		case value != nil:
+			panic(value) // a panic of the engine itself, callbacks are contained
+		default:
+			exited()
+
+			go loop(wg, step, exited)
+		}
+	}()
+
+	for step() {
+	}
+
+	ended = true
+}
+
+// ErrorFields are the log fields of a failure: the error, and the stack where it was a panic.
+func ErrorFields(err error) []zap.Field {
+	fields := []zap.Field{zap.Error(err)}
+
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		fields = append(fields, zap.ByteString("stack", panicked.Stack))
+	}
+
+	return fields
+}

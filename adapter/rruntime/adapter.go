@@ -1,0 +1,195 @@
+// Package rruntime owns the adapter of classic controllers: what a controller of the contract's first form sees as its
+// runtime, its one goroutine, its wakeups and its restarts.
+//
+// An [Adapter] starts one goroutine, in which the controller's Run is called, and called again after a failure, until
+// it returns nil or the engine stops. At most one wakeup is pending at a time: whoever wakes a controller that has a
+// wakeup pending adds nothing to it.
+package rruntime
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/jonboulle/clockwork"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/stateadapter"
+)
+
+var _ controller.Runtime = (*Adapter)(nil)
+
+// Config is what an adapter is made of. All fields are needed.
+type Config struct {
+	Controller controller.Controller
+	// Name is the controller's name, read once.
+	Name string
+	// State is the controller's guarded view of the state.
+	State *stateadapter.Adapter
+	// UpdateInputs puts new inputs of the controller in force.
+	UpdateInputs func([]controller.Input) error
+
+	Clock   clockwork.Clock
+	Backoff backoff.Policy
+	Random  func() float64
+	Metrics metrics.Controller
+	// Logger is the controller's.
+	Logger *zap.Logger
+}
+
+// Adapter runs one classic controller and is the [controller.Runtime] that it sees.
+type Adapter struct {
+	*stateadapter.Adapter
+
+	cfg      Config
+	retry    *adapter.Retry
+	recorder adapter.Recorder
+	events   chan controller.ReconcileEvent
+	loop     sync.WaitGroup
+
+	// mu guards pending.
+	mu      sync.Mutex
+	pending time.Time // when the pending wakeup was put
+
+	// The fields below belong to the controller's goroutine.
+	ctx     context.Context
+	started time.Time
+	exited  error
+}
+
+// New returns an adapter.
+func New(cfg Config) *Adapter {
+	a := &Adapter{
+		Adapter: cfg.State,
+		cfg:     cfg,
+		retry:   adapter.NewRetry(cfg.Backoff, cfg.Random),
+		events:  make(chan controller.ReconcileEvent, 1),
+	}
+
+	a.recorder.Enter(adapter.Registered, cfg.Clock.Now())
+
+	return a
+}
+
+// EventCh implements [controller.Runtime]: it delivers wakeups.
+func (a *Adapter) EventCh() <-chan controller.ReconcileEvent { return a.events }
+
+// QueueReconcile implements [controller.Runtime]: it wakes the controller unless a wakeup is pending. It never blocks
+// and may be called from any goroutine, also from outside the controller.
+func (a *Adapter) QueueReconcile() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	select {
+	case a.events <- controller.ReconcileEvent{}:
+		a.pending = a.cfg.Clock.Now()
+		a.cfg.Metrics.Wakeups.Inc()
+	default:
+	}
+}
+
+// Deliver wakes the controller for a change; what changed is for it to find out.
+func (a *Adapter) Deliver(*reduced.Metadata, controller.InputKind) { a.QueueReconcile() }
+
+// ResetRestartBackoff implements [controller.Runtime]: the next failure counts as the first. It may be called from any
+// goroutine.
+func (a *Adapter) ResetRestartBackoff() {
+	a.retry.Reset()
+	a.recorder.Recover()
+}
+
+// UpdateInputs implements [controller.Runtime]: it replaces the inputs, all of them or, with an error, none. The slice
+// is neither kept nor changed.
+func (a *Adapter) UpdateInputs(inputs []controller.Input) error { return a.cfg.UpdateInputs(inputs) }
+
+// CleanupOutputs implements [controller.OutputTracker]; having succeeded, it resets the restart backoff as well.
+func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) error {
+	if err := a.Adapter.CleanupOutputs(ctx, outputs...); err != nil {
+		return err
+	}
+
+	a.ResetRestartBackoff()
+
+	return nil
+}
+
+// Start runs the controller until the context ends or its Run returns nil. It is called once.
+func (a *Adapter) Start(ctx context.Context) {
+	a.ctx = ctx
+	a.recorder.Enter(adapter.Running, a.cfg.Clock.Now())
+
+	adapter.Loop(&a.loop, a.step, func() { a.exited = adapter.ErrGoexit })
+}
+
+// Wait returns when the controller's goroutine has ended, after the end of its context.
+func (a *Adapter) Wait() { a.loop.Wait() }
+
+// Status returns what the controller is doing.
+func (a *Adapter) Status() adapter.Status {
+	status := a.recorder.Status()
+
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if status.Phase == adapter.Running && len(a.events) > 0 {
+		status.BusySince = a.pending
+	}
+
+	return status
+}
+
+// step is one call of Run with what follows it; it tells whether there is to be another.
+func (a *Adapter) step() bool {
+	err := a.exited
+	a.exited = nil
+
+	if err == nil {
+		a.started = a.cfg.Clock.Now()
+		err = adapter.Contain(func() error { return a.cfg.Controller.Run(a.ctx, a, a.cfg.Logger) })
+	}
+
+	a.StopTrackingOutputs()
+
+	now := a.cfg.Clock.Now()
+
+	switch {
+	case a.ctx.Err() != nil:
+		// It was told to stop; whatever it returned is the answer to that.
+		a.recorder.Enter(adapter.Stopped, now)
+		a.cfg.Logger.Debug("controller stopped", zap.String("controller", a.cfg.Name), zap.NamedError("returned", err))
+
+		return false
+	case err == nil:
+		a.recorder.Enter(adapter.Finished, now)
+		a.recorder.Recover()
+		a.cfg.Metrics.Finished.Inc()
+		a.cfg.Logger.Info("controller finished: its Run returned and is not called again", zap.String("controller", a.cfg.Name))
+
+		return false
+	}
+
+	attempt, delay := a.retry.Failed(now.Sub(a.started))
+
+	a.cfg.Metrics.Crashes.Inc()
+	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
+	a.cfg.Logger.Error("controller failed and will be restarted", append(adapter.ErrorFields(err),
+		zap.String("controller", a.cfg.Name), zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
+
+	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
+		a.recorder.Enter(adapter.Stopped, a.cfg.Clock.Now())
+
+		return false
+	}
+
+	// The failed run may have taken a wakeup with it.
+	a.QueueReconcile()
+	a.recorder.Enter(adapter.Running, a.cfg.Clock.Now())
+
+	return true
+}

@@ -1,0 +1,123 @@
+package runtime
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"golang.org/x/time/rate"
+
+	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/runtime/options"
+)
+
+// WatchPolicy is what happens when a watch fails.
+type WatchPolicy int
+
+// Watch policies.
+const (
+	// ResumeWatch resumes the watch from where it was, or lists the kind anew and delivers the difference, for ever,
+	// with a backoff of its own for each kind. It is the default.
+	ResumeWatch WatchPolicy = iota
+	// EndRun ends Run with the error, as the engine that ships with the contract does.
+	EndRun
+)
+
+// Config holds the settings of an engine. The zero value means the defaults.
+type Config struct {
+	// Options are the contract's options. The default is none: no cache, no rate limit, metrics on.
+	Options []options.Option
+
+	// Clock is the only clock of the engine. The default is the real one.
+	Clock clockwork.Clock
+	// Seed feeds the jitter of all backoffs. Any value is fine; engines of one process that should not retry in step
+	// have different ones. The default is 0.
+	Seed uint64
+
+	// OnWatchFailure is what happens when a watch fails. The default is ResumeWatch.
+	OnWatchFailure WatchPolicy
+	// AuditInterval is how often each watch is closed and resumed although nothing seems wrong with it, which finds one
+	// that has gone silent. The default, 0, is never.
+	AuditInterval time.Duration
+
+	// Backoff is for restarts of controllers and failing items. The default is backoff.EngineRestart.
+	Backoff backoff.Policy
+	// WatchBackoff is for reopening watches. The default is backoff.Watch.
+	WatchBackoff backoff.Policy
+
+	// Grace is how long Run waits for controllers to end after its context has. When it runs out, Run returns a
+	// StragglersError. The default, 0, is to wait for as long as it takes.
+	Grace time.Duration
+	// StuckAfter is how long a pass may run, or a wakeup or an item may wait, before Health calls the controller stuck.
+	// The default is 30 s.
+	StuckAfter time.Duration
+}
+
+// withDefaults returns the config with its defaults filled in, and the contract's options, or a [ConfigError].
+func (c Config) withDefaults() (Config, options.Options, error) {
+	opts := options.DefaultOptions()
+
+	for i, opt := range c.Options {
+		if opt == nil {
+			return c, opts, &ConfigError{Field: fmt.Sprintf("Options[%d]", i), Problem: "is nil"}
+		}
+
+		opt(&opts)
+	}
+
+	if c.Clock == nil {
+		c.Clock = clockwork.NewRealClock()
+	}
+
+	if c.Backoff == (backoff.Policy{}) {
+		c.Backoff = backoff.EngineRestart()
+	}
+
+	if c.WatchBackoff == (backoff.Policy{}) {
+		c.WatchBackoff = backoff.Watch()
+	}
+
+	if c.StuckAfter == 0 {
+		c.StuckAfter = 30 * time.Second
+	}
+
+	return c, opts, c.validate(opts)
+}
+
+func (c Config) validate(opts options.Options) error {
+	if err := c.Backoff.Validate(); err != nil {
+		return &ConfigError{Field: "Backoff", Problem: err.Error()}
+	}
+
+	if err := c.WatchBackoff.Validate(); err != nil {
+		return &ConfigError{Field: "WatchBackoff", Problem: err.Error()}
+	}
+
+	if c.OnWatchFailure != ResumeWatch && c.OnWatchFailure != EndRun {
+		return &ConfigError{Field: "OnWatchFailure", Problem: fmt.Sprintf("is %d, use ResumeWatch or EndRun", c.OnWatchFailure)}
+	}
+
+	for _, field := range []struct {
+		name  string
+		value time.Duration
+	}{{"AuditInterval", c.AuditInterval}, {"Grace", c.Grace}, {"StuckAfter", c.StuckAfter}} {
+		if field.value < 0 {
+			return &ConfigError{Field: field.name, Problem: fmt.Sprintf("is %s, it must not be negative", field.value)}
+		}
+	}
+
+	if opts.ChangeRateLimit != rate.Inf && (!(opts.ChangeRateLimit > 0) || opts.ChangeBurst < 1) {
+		return &ConfigError{
+			Field:   "Options",
+			Problem: fmt.Sprintf("set a change rate limit of %v with a burst of %d, under which nothing could be written: the limit must be above 0 and the burst at least 1", opts.ChangeRateLimit, opts.ChangeBurst),
+		}
+	}
+
+	for _, cached := range opts.CachedResources {
+		if cached.Type == "" {
+			return &ConfigError{Field: "Options", Problem: fmt.Sprintf("cache a resource without a type in namespace %q", cached.Namespace)}
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,46 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Refusals of the engine as a whole; ask for them with errors.Is. Refusals of a declaration are a
+// dependency.DeclarationError, refusals of a call of a controller a stateadapter.RefusedError.
+var (
+	// ErrStopped is returned once Run has returned or was told to: build a new runtime.
+	ErrStopped = errors.New("the runtime has stopped, build a new one")
+	// ErrRunning is returned by Run while the runtime runs.
+	ErrRunning = errors.New("the runtime is running already")
+	// ErrNotRegistered is returned for the name of a controller that is not registered.
+	ErrNotRegistered = errors.New("controller is not registered")
+	// ErrUnregistersItself is returned when a controller unregisters itself from inside, which would wait for itself.
+	ErrUnregistersItself = errors.New("a controller can not unregister itself: return nil from Run to finish, or have it unregistered from outside")
+	// ErrUnregistering is returned when a controller is being unregistered.
+	ErrUnregistering = errors.New("the controller is being unregistered")
+)
+
+// ConfigError says which field of a [Config] is wrong and what is wrong with it.
+type ConfigError struct {
+	Field   string
+	Problem string
+}
+
+// Error names the field.
+func (e *ConfigError) Error() string { return fmt.Sprintf("runtime config: %s %s", e.Field, e.Problem) }
+
+// StragglersError is returned by Run when controllers still ran after the grace at stop. Their goroutines live on.
+type StragglersError struct {
+	// Grace is how long they were waited for.
+	Grace time.Duration
+	// Controllers are the names of those who still run, in order of registration.
+	Controllers []string
+}
+
+// Error names the controllers.
+func (e *StragglersError) Error() string {
+	return fmt.Sprintf("controllers still running %s after they were told to stop: %s (they do not heed their context)",
+		e.Grace, strings.Join(e.Controllers, ", "))
+}

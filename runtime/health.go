@@ -1,0 +1,149 @@
+package runtime
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Health is what the engine knows of itself at one moment, for hosts to show and to decide on.
+type Health struct {
+	// Running tells whether Run has been called and has not ended.
+	Running bool
+	// Kinds are the watched kinds, in order.
+	Kinds []KindHealth
+	// Controllers are the registered controllers, in order of registration.
+	Controllers []ControllerHealth
+}
+
+// KindHealth is the watch of one kind.
+type KindHealth struct {
+	reduced.Kind
+
+	// Open tells whether the watch is open, Synced whether its first contents have come.
+	Open, Synced bool
+	// Cached tells whether the kind is read through the cache, and Waiting who waits for its first contents.
+	Cached  bool
+	Waiting []string
+	// Known counts the resources that the engine keeps track of.
+	Known int
+	// Err is why the watch is not open, after Attempt tries; NextTry is when the next one is.
+	Err     error
+	Attempt int
+	NextTry time.Time
+}
+
+// ControllerHealth is one controller.
+type ControllerHealth struct {
+	adapter.Status
+
+	// Name is the controller's name, and Queue whether it is a queue controller.
+	Name  string
+	Queue bool
+	// Stuck tells that a pass has run, or a wakeup or an item has waited, for longer than Config.StuckAfter.
+	Stuck bool
+}
+
+// Failing tells whether the controller, or an item of it, has failed since it last succeeded.
+func (c *ControllerHealth) Failing() bool {
+	return c.Phase == adapter.BackingOff || c.Status.Failing > 0
+}
+
+// Health returns what is going on. Its cost is linear in controllers and kinds; it waits for neither.
+func (r *Runtime) Health() Health {
+	r.mu.Lock()
+	h := Health{Running: r.phase == running}
+	r.mu.Unlock()
+
+	for _, w := range r.watches.all() {
+		h.Kinds = append(h.Kinds, w.health())
+	}
+
+	now := r.cfg.Clock.Now()
+
+	for _, node := range r.db.Nodes() {
+		e := node.Target()
+		c := ControllerHealth{Status: e.unit.Status(), Name: e.name, Queue: e.queue != nil}
+
+		c.Stuck = !c.BusySince.IsZero() && now.Sub(c.BusySince) >= r.cfg.StuckAfter || c.OldestWait >= r.cfg.StuckAfter
+
+		h.Controllers = append(h.Controllers, c)
+	}
+
+	return h
+}
+
+func (w *watch) health() KindHealth {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	h := KindHealth{
+		Kind: w.kind, Open: w.open, Synced: w.synced, Waiting: w.set.waiting(w.kind),
+		Err: w.err, Attempt: w.attempt, NextTry: w.next,
+	}
+
+	if w.table != nil {
+		h.Cached, h.Known = w.table.cached != nil, w.table.len()
+	}
+
+	return h
+}
+
+// Problems returns a sentence for each thing that keeps the engine from being healthy: that it does not run, kinds that
+// are not synced, and controllers that fail or are stuck. It is empty when all is well.
+func (h Health) Problems() []string {
+	var problems []string
+
+	if !h.Running {
+		problems = append(problems, "the engine does not run")
+	}
+
+	for i := range h.Kinds {
+		if p := h.Kinds[i].problem(); p != "" {
+			problems = append(problems, p)
+		}
+	}
+
+	for i := range h.Controllers {
+		if p := h.Controllers[i].problem(); p != "" {
+			problems = append(problems, p)
+		}
+	}
+
+	return problems
+}
+
+func (k *KindHealth) problem() string {
+	var waiting string
+
+	if len(k.Waiting) > 0 {
+		waiting = ", waited for by " + strings.Join(k.Waiting, ", ")
+	}
+
+	switch {
+	case k.Err != nil:
+		return fmt.Sprintf("%s is not watched: %v (try %d)%s", k.Kind, k.Err, k.Attempt, waiting)
+	case !k.Synced:
+		return fmt.Sprintf("%s is not synced%s", k.Kind, waiting)
+	default:
+		return ""
+	}
+}
+
+func (c *ControllerHealth) problem() string {
+	switch {
+	case c.Phase == adapter.BackingOff:
+		return fmt.Sprintf("controller %q is backing off after failure %d: %v", c.Name, c.Attempt, c.LastError)
+	case c.Status.Failing > 0:
+		return fmt.Sprintf("controller %q has %d failing items, the last error was: %v", c.Name, c.Status.Failing, c.LastError)
+	case c.Stuck && c.Doing != "":
+		return fmt.Sprintf("controller %q is stuck: %s has not come back", c.Name, c.Doing)
+	case c.Stuck:
+		return fmt.Sprintf("controller %q is stuck: it does not take its work", c.Name)
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,304 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/generic/qtransform"
+	"github.com/siderolabs/gen/xerrors"
+	"go.uber.org/zap"
+	"golang.org/x/time/rate"
+
+	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/adapter/qruntime"
+	"github.com/switchyard-run/switchyard/adapter/rruntime"
+	"github.com/switchyard-run/switchyard/dependency"
+	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/stateadapter"
+)
+
+// RegisterController registers a classic controller, before the engine runs or while it does, also from inside another
+// controller. Name, Inputs and Outputs are read once. It is all or nothing: after an error, a
+// dependency.DeclarationError or [ErrStopped], everything is as it was.
+//
+// While the engine runs, it returns once the watches that the controller needs have been opened, or failed to open
+// once, and the controller was started.
+func (r *Runtime) RegisterController(ctrl controller.Controller) error {
+	name := ctrl.Name()
+	e := newEntry(name)
+	counted := r.metrics.Classic(name)
+	logger := r.logger.With(zap.String("controller", name))
+	guarded := r.guard(name, counted, logger)
+
+	e.classic = rruntime.New(rruntime.Config{
+		Controller:   ctrl,
+		Name:         name,
+		State:        guarded,
+		UpdateInputs: func(inputs []controller.Input) error { return r.updateInputs(e, inputs) },
+		Clock:        r.cfg.Clock,
+		Backoff:      r.cfg.Backoff,
+		Random:       adapter.NewRandom(r.cfg.Seed, name).Float64,
+		Metrics:      counted,
+		Logger:       logger,
+	})
+	e.unit = e.classic
+
+	return r.register(e, guarded, dependency.Classic, ctrl.Inputs(), ctrl.Outputs())
+}
+
+// RegisterQController registers a queue controller, in the same way. Name and Settings are read once.
+func (r *Runtime) RegisterQController(ctrl controller.QController) error {
+	name := ctrl.Name()
+	settings := ctrl.Settings()
+	e := newEntry(name)
+	counted := r.metrics.Queue(name)
+	logger := r.logger.With(zap.String("controller", name))
+	guarded := r.guard(name, counted, logger)
+
+	if n, set := settings.Concurrency.Get(); set && (n == 0 || int(n) < 0) {
+		return &dependency.DeclarationError{
+			Reason: dependency.ErrInvalidInput, Controller: name, Resource: fmt.Sprintf("Settings().Concurrency is %d", n),
+			Hint: "give at least 1, or leave it out for 1",
+		}
+	}
+
+	e.queue = qruntime.New(qruntime.Config{
+		Controller: ctrl,
+		Name:       name,
+		Settings:   settings,
+		Runtime:    guarded,
+		Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
+		Clock:      r.cfg.Clock,
+		Backoff:    r.cfg.Backoff,
+		Random:     adapter.NewRandom(r.cfg.Seed, name).Float64,
+		Metrics:    counted,
+		Logger:     logger,
+	})
+	e.unit = e.queue
+
+	return r.register(e, guarded, dependency.Queue, settings.Inputs, settings.Outputs)
+}
+
+// guard returns the view of the state that a controller gets.
+func (r *Runtime) guard(name string, counted metrics.Controller, logger *zap.Logger) *stateadapter.Adapter {
+	var limiter *rate.Limiter
+
+	if r.opts.ChangeRateLimit != rate.Inf {
+		limiter = rate.NewLimiter(r.opts.ChangeRateLimit, r.opts.ChangeBurst)
+	}
+
+	return stateadapter.New(stateadapter.Config{
+		Name:                name,
+		State:               r.state,
+		Cache:               r.cache,
+		Limiter:             limiter,
+		Clock:               r.cfg.Clock,
+		Metrics:             counted,
+		Logger:              logger,
+		WarnOnUncachedReads: r.opts.WarnOnUncachedReads,
+	})
+}
+
+func (r *Runtime) register(
+	e *entry, guarded *stateadapter.Adapter, form dependency.Form, inputs []controller.Input, outputs []controller.Output,
+) error {
+	node, err := r.db.Register(e.name, form, e, inputs, outputs, func(node *dependency.Node[*entry]) {
+		e.node = node
+		guarded.Bind(node)
+	})
+	if err != nil {
+		return err
+	}
+
+	if err = r.enter(e); err != nil {
+		r.db.Remove(node)
+
+		return r.describe(e.name, err)
+	}
+
+	r.mu.Lock()
+	ctx := r.ctx
+	live := r.phase == running
+	r.mu.Unlock()
+
+	if !live {
+		return nil
+	}
+
+	kinds := node.Kinds()
+	r.watches.adjust(kinds)
+
+	failed := r.watches.attempted(ctx, kinds)
+	if ctx.Err() == nil && (failed == nil || r.cfg.OnWatchFailure != EndRun) {
+		if e.queue != nil {
+			r.fill(e)
+		}
+
+		failed = r.start(e)
+	} else if failed == nil {
+		failed = ErrStopped
+	}
+
+	if failed != nil {
+		r.withdraw(e)
+
+		return r.describe(e.name, failed)
+	}
+
+	return nil
+}
+
+// enter takes a declared controller into the engine.
+func (r *Runtime) enter(e *entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.phase == stopped {
+		return ErrStopped
+	}
+
+	r.entries[e.name] = e
+
+	if r.phase == running {
+		e.showQueue(r.metrics)
+	}
+
+	if e.classic != nil {
+		e.classic.QueueReconcile()
+	}
+
+	return nil
+}
+
+// withdraw takes a controller out again that was never started.
+func (r *Runtime) withdraw(e *entry) {
+	r.watches.adjust(r.db.Remove(e.node))
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.entries[e.name] == e {
+		delete(r.entries, e.name)
+	}
+
+	if e.hideQueue != nil {
+		e.hideQueue()
+	}
+}
+
+// start starts a controller unless the run has ended or the controller is being unregistered.
+func (r *Runtime) start(e *entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	switch {
+	case r.phase != running || r.ctx.Err() != nil:
+		return ErrStopped
+	case e.unregistering:
+		return ErrUnregistering
+	case e.started:
+		return nil
+	}
+
+	ctx, cancel := context.WithCancel(context.WithValue(r.ctx, insideKey{r}, e.name))
+	e.started, e.cancel = true, cancel
+	e.unit.Start(ctx)
+
+	return nil
+}
+
+// insideKey is the key under which the context of a controller holds its name.
+type insideKey struct{ runtime *Runtime }
+
+// updateInputs puts new inputs of a classic controller in force and has their watches opened.
+func (r *Runtime) updateInputs(e *entry, inputs []controller.Input) error {
+	e.updating.Lock()
+	defer e.updating.Unlock()
+
+	touched, err := r.db.SetInputs(e.node, dependency.Classic, inputs)
+	if err != nil {
+		return err
+	}
+
+	if len(touched) == 0 {
+		return nil
+	}
+
+	r.watches.adjust(touched)
+
+	r.mu.Lock()
+	ctx := r.ctx
+	r.mu.Unlock()
+
+	if ctx != nil {
+		// A kind that can not be opened now is opened later, and wakes the controller then; under EndRun the run ends.
+		r.watches.attempted(ctx, touched)
+	}
+
+	return nil
+}
+
+// Unregister stops a controller, waits for it to end, and frees its name, its claims, and the watches that nobody else
+// needs. It may be called before, during and after Run, and from inside other controllers. When the context ends first,
+// its error is returned and the controller goes on being unregistered; call again to go on waiting.
+//
+// A controller can not unregister itself: called with a context that the controller was handed, Unregister returns
+// [ErrUnregistersItself]. With any other context it would wait for itself until that ends.
+func (r *Runtime) Unregister(ctx context.Context, name string) error {
+	if ctx.Value(insideKey{r}) == name {
+		return r.describe(name, ErrUnregistersItself)
+	}
+
+	r.mu.Lock()
+	e, ok := r.entries[name]
+
+	if !ok {
+		r.mu.Unlock()
+
+		return r.describe(name, ErrNotRegistered)
+	}
+
+	gone := e.gone
+	if !e.unregistering {
+		e.unregistering = true
+		r.ending.Go(func() { r.remove(e) })
+	}
+	r.mu.Unlock()
+
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("controller %q has not ended yet and goes on being unregistered: %w", name, context.Cause(ctx))
+	}
+}
+
+// remove ends a controller and forgets it.
+func (r *Runtime) remove(e *entry) {
+	defer close(e.gone)
+
+	r.watches.adjust(r.db.Release(e.node))
+
+	r.mu.Lock()
+	cancel := e.cancel
+	r.mu.Unlock()
+
+	if cancel != nil {
+		cancel()
+	}
+
+	e.stop()
+	<-e.done
+
+	r.db.Remove(e.node)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	delete(r.entries, e.name)
+
+	if e.hideQueue != nil {
+		e.hideQueue()
+	}
+}

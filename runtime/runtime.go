@@ -1,0 +1,389 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/state"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/dependency"
+	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/runtime/options"
+)
+
+var _ controller.Engine = (*Runtime)(nil)
+
+// stragglerWarning is how long after the end of its context Run names, for the first time, the controllers that still
+// run.
+const stragglerWarning = 5 * time.Second
+
+// Runtime is the engine. Build one with [New] or [NewRuntime], register controllers, and call [Runtime.Run] once. All
+// methods are safe for concurrent use.
+type Runtime struct {
+	cfg     Config
+	opts    options.Options
+	state   state.State
+	logger  *zap.Logger
+	cache   *cache.Cache
+	metrics *metrics.Engine
+	db      *dependency.Database[*entry]
+	intake  *intake
+	watches *watches
+
+	// mu guards the fields below: a controller is started, and the run ended, under it, so that nothing is started
+	// that the end does not wait for.
+	mu      sync.Mutex
+	phase   phase
+	ctx     context.Context // of the run
+	end     context.CancelCauseFunc
+	entries map[string]*entry
+	ending  sync.WaitGroup // unregistrations under way
+}
+
+type phase int
+
+const (
+	created phase = iota
+	running
+	stopped
+)
+
+// NewRuntime builds an engine over a state, with the contract's options. It is [New] under the signature of the engine
+// that ships with the contract. A nil logger is a silent one.
+func NewRuntime(st state.State, logger *zap.Logger, opts ...options.Option) (*Runtime, error) {
+	return New(st, logger, Config{Options: opts})
+}
+
+// New builds an engine over a state. A nil logger is a silent one. It returns a [ConfigError] for a config that can
+// not be honoured. Nothing runs before [Runtime.Run].
+func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
+	cfg, opts, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+
+	if st == nil {
+		return nil, &ConfigError{Field: "state", Problem: "is nil"}
+	}
+
+	if logger == nil {
+		logger = zap.NewNop()
+	}
+
+	kinds := make([]reduced.Kind, len(opts.CachedResources))
+	for i, cached := range opts.CachedResources {
+		kinds[i] = reduced.Kind{Namespace: cached.Namespace, Type: cached.Type}
+	}
+
+	r := &Runtime{
+		cfg:     cfg,
+		opts:    opts,
+		state:   st,
+		logger:  logger,
+		cache:   cache.New(kinds...),
+		metrics: metrics.NewEngine(opts.MetricsEnabled),
+		db:      dependency.NewDatabase[*entry](),
+		intake:  newIntake(),
+		entries: map[string]*entry{},
+	}
+
+	r.watches = &watches{
+		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,
+		needs: r.db.Needs, fail: r.watchFailed, loaded: r.loaded, missed: r.missed,
+		failures: r.metrics.Count("watch_failures"), relists: r.metrics.Count("watch_relists"), audits: r.metrics.Count("watch_audits"),
+	}
+
+	return r, nil
+}
+
+// CachedState returns the state with reads of cached kinds answered from memory while the engine runs; before and after,
+// and for all other calls, it is the state itself.
+func (r *Runtime) CachedState() state.CoreState { return r.cache.State(r.state) }
+
+// GetDependencyGraph exports what controllers have declared, in a stable order. The error is always nil; it is there for
+// the signature of the engine that ships with the contract.
+func (r *Runtime) GetDependencyGraph() (*controller.DependencyGraph, error) { return r.db.Graph(), nil }
+
+// Run runs the controllers until the context ends, and returns nil when all its goroutines have ended. A runtime runs
+// once; only a Run that could not open its watches, under the policy [EndRun], may be called again.
+//
+// It returns [ErrRunning] or [ErrStopped] when called at the wrong time, the failure of a watch under [EndRun], and a
+// [StragglersError] when the grace of the config has run out.
+func (r *Runtime) Run(ctx context.Context) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+
+	if err := r.begin(ctx, end); err != nil {
+		return err
+	}
+
+	var delivery sync.WaitGroup
+
+	router := dependency.NewRouter(r.db, (*entry).deliver)
+	delivery.Go(func() { r.intake.deliver(ctx, router.Route) })
+
+	early := r.openWatches(ctx)
+	if early == nil {
+		r.startAll(ctx)
+		<-ctx.Done()
+	}
+
+	err := r.stop(ctx, end, early != nil)
+
+	r.watches.wait()
+	delivery.Wait()
+
+	for _, kind := range r.cache.Kinds() {
+		r.cache.Collection(kind).Stop()
+	}
+
+	r.metrics.Close()
+
+	return err
+}
+
+// begin makes the runtime a running one.
+func (r *Runtime) begin(ctx context.Context, end context.CancelCauseFunc) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	switch r.phase {
+	case running:
+		return ErrRunning
+	case stopped:
+		return ErrStopped
+	}
+
+	r.phase, r.ctx, r.end = running, ctx, end
+	r.metrics.Open()
+	r.metrics.Gauge("pending_changes", r.intake.len)
+	r.metrics.Gauge("watches", func() int { return len(r.watches.all()) })
+
+	for _, kind := range r.cache.Kinds() {
+		c := r.cache.Collection(kind)
+		c.Start()
+		r.metrics.CachedResources(kind.Type, c.Len)
+	}
+
+	for _, node := range r.db.Nodes() {
+		node.Target().showQueue(r.metrics)
+	}
+
+	r.watches.start(ctx)
+
+	return nil
+}
+
+// openWatches opens a watch for every kind that is declared or cached. Under [EndRun] it returns the failure of one
+// that could not be opened.
+func (r *Runtime) openWatches(ctx context.Context) error {
+	kinds := append([]reduced.Kind(nil), r.cache.Kinds()...)
+
+	for _, node := range r.db.Nodes() {
+		kinds = append(kinds, node.Kinds()...)
+	}
+
+	r.watches.adjust(kinds)
+
+	if r.cfg.OnWatchFailure != EndRun {
+		return nil
+	}
+
+	return r.watches.attempted(ctx, kinds)
+}
+
+// startAll starts the registered controllers in order of registration. One whose watches have not been attempted yet
+// is waited for only by itself.
+func (r *Runtime) startAll(ctx context.Context) {
+	patience := r.cfg.Clock.NewTimer(time.Second)
+	defer patience.Stop()
+
+	waited, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	for _, node := range r.db.Nodes() {
+		e, kinds := node.Target(), node.Kinds()
+
+		for _, kind := range kinds {
+			w := r.watches.get(kind)
+			if w == nil {
+				continue
+			}
+
+			select {
+			case <-w.opened:
+			case <-patience.Chan():
+				cancel()
+			case <-waited.Done():
+			}
+		}
+
+		if r.watches.ready(kinds) {
+			r.start(e)
+
+			continue
+		}
+
+		r.watches.running.Go(func() {
+			if r.watches.attempted(ctx, kinds); ctx.Err() == nil {
+				r.start(e)
+			}
+		})
+	}
+}
+
+// watchFailed ends the run with the failure of a watch.
+func (r *Runtime) watchFailed(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.end(&watchError{err})
+}
+
+// watchError is the failure of a watch as the cause of the end of a run.
+type watchError struct{ err error }
+
+func (e *watchError) Error() string { return "controller runtime watch error: " + e.err.Error() }
+func (e *watchError) Unwrap() error { return e.err }
+
+// stop ends the run: no controller is started any more, and those that run are waited for. A run that ended before it
+// started any may begin anew.
+func (r *Runtime) stop(ctx context.Context, end context.CancelCauseFunc, early bool) error {
+	end(nil)
+
+	r.mu.Lock()
+	r.phase = stopped
+	if early {
+		r.phase = created
+	}
+
+	var entries []*entry
+
+	for _, node := range r.db.Nodes() {
+		if e := node.Target(); e.started || !early {
+			entries = append(entries, e)
+		}
+	}
+	r.mu.Unlock()
+
+	for _, e := range entries {
+		e.stop()
+	}
+
+	if err := r.await(entries); err != nil {
+		return err
+	}
+
+	r.ending.Wait()
+
+	var failed *watchError
+	if errors.As(context.Cause(ctx), &failed) {
+		return failed
+	}
+
+	return nil
+}
+
+// await waits for controllers to end, names those that take long, and gives up after the grace, if there is one.
+func (r *Runtime) await(entries []*entry) error {
+	clock := r.cfg.Clock
+	warning := clock.NewTimer(stragglerWarning)
+	defer warning.Stop()
+
+	var grace <-chan time.Time
+
+	if r.cfg.Grace > 0 {
+		timer := clock.NewTimer(r.cfg.Grace)
+		defer timer.Stop()
+
+		grace = timer.Chan()
+	}
+
+	for i, patience := 0, stragglerWarning; i < len(entries); {
+		select {
+		case <-entries[i].done:
+			i++
+		case <-warning.Chan():
+			r.logger.Warn("controllers have not ended since they were told to stop",
+				zap.Strings("controllers", stillRunning(entries)), zap.Duration("after", patience))
+
+			warning.Reset(patience)
+			patience *= 2
+		case <-grace:
+			return &StragglersError{Grace: r.cfg.Grace, Controllers: stillRunning(entries)}
+		}
+	}
+
+	return nil
+}
+
+func stillRunning(entries []*entry) []string {
+	var names []string
+
+	for _, e := range entries {
+		select {
+		case <-e.done:
+		default:
+			names = append(names, e.name)
+		}
+	}
+
+	return names
+}
+
+// loaded gives queue controllers the first items of a kind, or more of them where changes may have been missed.
+func (r *Runtime) loaded(kind reduced.Kind, late bool) {
+	if late {
+		r.missed(kind)
+	}
+
+	for _, e := range r.db.Primaries(kind) {
+		r.fillKind(e, kind)
+	}
+}
+
+// missed has all that depend on the kind look again: classic controllers are woken, queue controllers get all their
+// items once more, since a change of a mapped input may concern any of them.
+func (r *Runtime) missed(kind reduced.Kind) {
+	for _, e := range r.db.Targets(kind) {
+		if e.classic != nil {
+			e.classic.QueueReconcile()
+		} else {
+			r.fill(e)
+		}
+	}
+}
+
+// fill puts all known primary inputs of a queue controller into its queue. Kinds whose contents have not come yet follow
+// when they do.
+func (r *Runtime) fill(e *entry) {
+	for _, kind := range e.node.Kinds() {
+		r.fillKind(e, kind)
+	}
+}
+
+func (r *Runtime) fillKind(e *entry, kind reduced.Kind) {
+	if e.queue == nil {
+		return
+	}
+
+	whole, ids := e.node.Primary(kind)
+	if !whole && len(ids) == 0 {
+		return
+	}
+
+	if w := r.watches.get(kind); w != nil {
+		e.queue.Fill(w.fill(whole, ids))
+	}
+}
+
+func (r *Runtime) describe(name string, err error) error {
+	return fmt.Errorf("controller %q: %w", name, err)
+}

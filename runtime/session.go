@@ -1,0 +1,282 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// session is one open watch, from connecting to the moment it breaks. There are three ways to open it: resumed from a
+// bookmark, loading all contents, or from now on. Loaded contents are the first ones of the table, or are compared with
+// it where it is complete already, which is called a re-list.
+type session struct {
+	watch *watch
+
+	resumes bool // from the bookmark
+	loads   bool // all contents come first
+	relists bool // and are compared with a complete table
+	late    bool // it is not the first attempt, so changes may have been missed before it
+
+	batches chan []state.Event
+	singles chan state.Event
+
+	// seen are the ids that the contents have shown so far; nil once they are complete.
+	seen map[resource.ID]struct{}
+	// changes is the buffer for what a batch comes to.
+	changes []reduced.Metadata
+}
+
+// connect opens the state's watch. A load that failed is tried with single events the next time, and then again with
+// aggregated ones: a state may not be able to pass all contents of a large kind in one message.
+func (s *session) connect(ctx context.Context) error {
+	w := s.watch
+
+	var opts []state.WatchKindOption
+
+	switch {
+	case s.resumes:
+		opts = append(opts, state.WithKindStartFromBookmark(w.bookmark))
+	case s.loads:
+		opts = append(opts, state.WithBootstrapContents(true))
+		s.seen = map[resource.ID]struct{}{}
+	default:
+		opts = append(opts, state.WithBootstrapBookmark(true))
+	}
+
+	if s.loads && w.single {
+		w.single = false
+
+		return w.set.state.WatchKind(ctx, w.kind.Pointer(), s.singles, opts...)
+	}
+
+	w.single = s.loads
+
+	return w.set.state.WatchKindAggregated(ctx, w.kind.Pointer(), s.batches, opts...)
+}
+
+// follow takes events until the watch breaks, and returns why.
+func (s *session) follow(ctx context.Context) error {
+	w := s.watch
+	clock := w.set.cfg.Clock
+
+	var unsynced, audit <-chan time.Time
+
+	patience := unsyncedWarning
+	warning := clock.NewTimer(patience)
+	defer warning.Stop()
+
+	if s.loads && !s.relists {
+		unsynced = warning.Chan()
+	} else {
+		warning.Stop()
+	}
+
+	if w.set.cfg.AuditInterval > 0 {
+		timer := clock.NewTimer(w.set.cfg.AuditInterval)
+		defer timer.Stop()
+
+		audit = timer.Chan()
+	}
+
+	for {
+		var err error
+
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case batch, ok := <-s.batches:
+			if !ok {
+				return errClosed
+			}
+
+			err = s.take(batch)
+		case event, ok := <-s.singles:
+			if !ok {
+				return errClosed
+			}
+
+			err = s.take([]state.Event{event})
+		case <-w.retrack:
+			return errTracking
+		case <-audit:
+			w.set.audits.Inc()
+
+			return errAudit
+		case <-unsynced:
+			if s.seen == nil {
+				unsynced = nil
+
+				continue
+			}
+
+			w.warnUnsynced(patience)
+
+			patience *= 2
+			warning.Reset(patience)
+		}
+
+		if err != nil {
+			return err
+		}
+	}
+}
+
+var errClosed = errors.New("the state has closed the channel of the watch")
+
+func (w *watch) warnUnsynced(after time.Duration) {
+	waiting := w.set.waiting(w.kind)
+
+	w.set.logger.Warn("the first contents of a kind have not come yet: its readers wait, its queue controllers have no items",
+		zap.Stringer("kind", w.kind), zap.Duration("after", after), zap.Strings("waiting", waiting))
+}
+
+// take brings the table up to date with a batch of events, and puts what it comes to into the intake. The cache shows
+// a change before anybody can be woken for it.
+func (s *session) take(batch []state.Event) error {
+	w := s.watch
+	s.changes = s.changes[:0]
+
+	loaded, err := s.apply(batch)
+
+	w.set.intake.put(s.changes)
+
+	if cap(s.changes) > keepPending {
+		s.changes = nil
+	}
+
+	if loaded {
+		w.set.loaded(w.kind, s.late && !s.relists)
+	}
+
+	return err
+}
+
+func (s *session) apply(batch []state.Event) (loaded bool, err error) {
+	w := s.watch
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.table != nil {
+		defer w.table.publish()
+	}
+
+	for i := range batch {
+		event := &batch[i]
+
+		switch event.Type {
+		case state.Errored:
+			if event.Error == nil {
+				return loaded, errors.New("the watch reported an error without saying which")
+			}
+
+			return loaded, event.Error
+		case state.Bootstrapped:
+			s.complete()
+
+			loaded = true
+		case state.Created, state.Updated:
+			s.put(event.Resource)
+		case state.Destroyed:
+			s.remove(event.Resource)
+		case state.Noop:
+		default:
+			return loaded, fmt.Errorf("the watch sent an event of the unknown type %d", event.Type)
+		}
+
+		if event.Bookmark != nil {
+			w.bookmark = event.Bookmark
+		}
+	}
+
+	return loaded, nil
+}
+
+// put takes in a resource as an event, or the contents of a load, has shown it.
+func (s *session) put(res resource.Resource) {
+	md := reduced.Of(res, false)
+
+	if s.watch.table == nil {
+		s.changes = append(s.changes, md)
+
+		return
+	}
+
+	old, known := s.watch.table.lookup(md.ID())
+
+	if s.seen != nil {
+		s.seen[md.ID()] = struct{}{}
+
+		if known && old.SameState(&md) {
+			return
+		}
+	}
+
+	if known && !old.SameIncarnation(&md) {
+		md = md.Recreated()
+	}
+
+	if known && old.SameIncarnation(&md) && old.Version() > md.Version() {
+		return // an older state than the one that readers have been shown
+	}
+
+	s.watch.table.put(res, md)
+
+	// The first contents are nobody's news: controllers start with a wakeup, or with a fill of their queue.
+	if s.seen == nil || s.relists {
+		s.changes = append(s.changes, md)
+	}
+}
+
+func (s *session) remove(res resource.Resource) {
+	md := reduced.Of(res, true)
+
+	if s.watch.table != nil {
+		old, known := s.watch.table.lookup(md.ID())
+
+		if known && resource.IsTombstone(res) {
+			md = old.Gone()
+		}
+
+		s.watch.table.remove(md.ID())
+	}
+
+	s.changes = append(s.changes, md)
+}
+
+// complete ends the load: what was known and is not among the contents has gone.
+func (s *session) complete() {
+	w := s.watch
+
+	if w.table != nil && s.relists {
+		w.set.relists.Inc()
+
+		for id, md := range w.table.all() {
+			if _, there := s.seen[id]; !there {
+				s.changes = append(s.changes, md.Gone())
+			}
+		}
+
+		for i := range s.changes {
+			if s.changes[i].Destroyed() {
+				w.table.remove(s.changes[i].ID())
+			}
+		}
+	}
+
+	s.seen = nil
+	w.single = false
+	w.synced = true
+
+	if w.table != nil {
+		w.table.publish()
+		w.table.complete()
+	}
+}

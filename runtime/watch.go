@@ -1,0 +1,196 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+const (
+	// unsyncedWarning is when to say for the first time that the first contents of a kind have not come.
+	unsyncedWarning = 5 * time.Second
+	// resumeTries is how often a refused bookmark is tried again before the kind is listed anew, for states that do not
+	// tell a bookmark that is too old from a broken connection.
+	resumeTries = 2
+)
+
+// Ends of a session that are not failures.
+var (
+	errTracking = errors.New("the known keys are to be tracked from now on")
+	errAudit    = errors.New("audit")
+)
+
+// watch keeps one kind watched: it opens the state's watch, and opens it again whenever it breaks. It runs in one
+// goroutine, see [watch.run].
+type watch struct {
+	set  *watches
+	kind reduced.Kind
+
+	cancel context.CancelFunc
+	// opened is closed when the first attempt to open the watch has come to an end, either way.
+	opened chan struct{}
+	// retrack holds a signal when the session is to be opened anew because keys are to be tracked.
+	retrack chan struct{}
+
+	// mu guards the fields below, and the writer's side of the table's collection.
+	mu      sync.Mutex
+	table   *table
+	synced  bool // the table is complete, or none is needed and the watch has been open
+	open    bool
+	err     error // why it is not open
+	attempt int
+	next    time.Time
+
+	// The fields below belong to the goroutine.
+	bookmark state.Bookmark
+	refused  int  // failures in a row to resume from the bookmark
+	single   bool // ask for events one by one next time
+	tried    bool // a session was begun before
+	retry    *adapter.Retry
+}
+
+// run watches until the context ends or, under the policy for it, until the watch fails.
+func (w *watch) run(ctx context.Context) {
+	defer w.firstAttempted()
+
+	for {
+		began := w.set.cfg.Clock.Now()
+		err := w.session(ctx)
+
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errTracking) || errors.Is(err, errAudit):
+			continue
+		}
+
+		ran := w.set.cfg.Clock.Since(began)
+		attempt, delay := w.retry.Failed(ran)
+		next := w.set.cfg.Clock.Now().Add(delay)
+
+		w.failed(err, attempt, next)
+
+		if w.set.cfg.OnWatchFailure == EndRun {
+			w.set.fail(err)
+
+			return
+		}
+
+		w.set.failures.Inc()
+		w.set.logger.Warn("watch failed and will be resumed", zap.Stringer("kind", w.kind), zap.Error(err),
+			zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))
+
+		w.firstAttempted()
+
+		if !adapter.Sleep(ctx, w.set.cfg.Clock, delay) {
+			return
+		}
+	}
+}
+
+// firstAttempted lets those go on who wait for the first attempt.
+func (w *watch) firstAttempted() {
+	select {
+	case <-w.opened:
+	default:
+		close(w.opened)
+	}
+}
+
+func (w *watch) failed(err error, attempt int, next time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.open, w.err, w.attempt, w.next = false, err, attempt, next
+}
+
+// session opens the watch and follows it until it breaks, and returns why it did.
+func (w *watch) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	s := &session{watch: w, late: w.tried, batches: make(chan []state.Event), singles: make(chan state.Event)}
+	w.tried = true
+
+	w.mu.Lock()
+	tracked := w.table != nil
+	s.resumes = w.bookmark != nil && (!tracked || w.synced)
+	s.loads = tracked && !s.resumes
+	s.relists = s.loads && w.synced
+	w.mu.Unlock()
+
+	if err := s.connect(ctx); err != nil {
+		if s.resumes {
+			w.refused++
+
+			if state.IsInvalidWatchBookmarkError(err) || w.refused >= resumeTries {
+				w.bookmark, w.refused = nil, 0
+			}
+		}
+
+		return fmt.Errorf("opening the watch of %s: %w", w.kind, err)
+	}
+
+	w.connected(s)
+
+	return s.follow(ctx)
+}
+
+// connected records that the watch is open. Where it is neither resumed nor loads all contents, nobody can tell which
+// changes were missed before it was open.
+func (w *watch) connected(s *session) {
+	w.refused = 0
+
+	w.mu.Lock()
+	w.open, w.err, w.next = true, nil, time.Time{}
+
+	if !s.loads {
+		w.synced = true
+	}
+	w.mu.Unlock()
+
+	if !s.resumes && !s.loads && s.late {
+		w.set.missed(w.kind)
+	}
+
+	w.firstAttempted()
+}
+
+// track has the known keys of the kind tracked, or no longer.
+func (w *watch) track(wanted bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	switch {
+	case wanted && w.table == nil:
+		w.table, w.synced = newTable(nil), false
+
+		select {
+		case w.retrack <- struct{}{}:
+		default:
+		}
+	case !wanted && w.table != nil && w.table.cached == nil:
+		w.table = nil
+	}
+}
+
+// fill returns the known keys that match, once the table is complete; before, nil: they are filled in then.
+func (w *watch) fill(whole bool, ids []resource.ID) []reduced.Key {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.table == nil || !w.synced {
+		return nil
+	}
+
+	return w.table.keys(w.kind, whole, ids)
+}

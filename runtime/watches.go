@@ -1,0 +1,188 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/cosi-project/runtime/pkg/state"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// watches holds the open watches, one for each kind that a controller or the cache needs.
+type watches struct {
+	cfg    Config
+	state  state.State
+	cache  *cache.Cache
+	intake *intake
+	logger *zap.Logger
+
+	// needs tells what the declarations ask of a kind.
+	needs func(reduced.Kind) (watched, tracked bool)
+	// fail ends the engine with the failure of a watch.
+	fail func(error)
+	// loaded is called when all contents of a kind have been loaded; late tells that changes may have been missed
+	// before.
+	loaded func(kind reduced.Kind, late bool)
+	// missed is called when changes of a kind may have been missed and nobody can tell which.
+	missed func(reduced.Kind)
+
+	failures, relists, audits metrics.Counter
+
+	running sync.WaitGroup
+
+	// mu guards the fields below. The context is that of the engine's run; nil while it does not run.
+	mu   sync.Mutex
+	ctx  context.Context
+	open map[reduced.Kind]*watch
+}
+
+// start lets watches be opened until the context ends.
+func (s *watches) start(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.ctx = ctx
+	s.open = map[reduced.Kind]*watch{}
+}
+
+// wait returns when all watches have ended, after the end of the context.
+func (s *watches) wait() {
+	s.mu.Lock()
+	s.ctx = nil
+	s.mu.Unlock()
+
+	s.running.Wait()
+}
+
+// adjust opens and closes watches of the kinds, and starts and ends the tracking of their keys, as the declarations and
+// the cache need it. While the engine does not run, it does nothing.
+func (s *watches) adjust(kinds []reduced.Kind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.ctx == nil {
+		return
+	}
+
+	for _, kind := range kinds {
+		watched, tracked := s.needs(kind)
+		cached := s.cache.Collection(kind)
+		w := s.open[kind]
+
+		switch {
+		case !watched && cached == nil:
+			if w != nil {
+				delete(s.open, kind)
+				w.cancel()
+			}
+		case w == nil:
+			s.openLocked(kind, tracked, cached)
+		default:
+			w.track(tracked || cached != nil)
+		}
+	}
+}
+
+func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Collection) {
+	ctx, cancel := context.WithCancel(s.ctx)
+
+	w := &watch{
+		set: s, kind: kind, cancel: cancel, opened: make(chan struct{}), retrack: make(chan struct{}, 1),
+		retry: adapter.NewRetry(s.cfg.WatchBackoff, adapter.NewRandom(s.cfg.Seed, kind.String()).Float64),
+	}
+
+	if tracked || cached != nil {
+		w.table = newTable(cached)
+	}
+
+	s.open[kind] = w
+
+	s.running.Go(func() {
+		defer cancel()
+
+		w.run(ctx)
+	})
+}
+
+// attempted returns when the first attempt to open the watch of each kind has come to an end, or the context has. It
+// returns the failure of the first kind that could not be opened.
+func (s *watches) attempted(ctx context.Context, kinds []reduced.Kind) error {
+	var failed error
+
+	for _, kind := range kinds {
+		w := s.get(kind)
+		if w == nil {
+			continue
+		}
+
+		select {
+		case <-w.opened:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+
+		w.mu.Lock()
+		if failed == nil {
+			failed = w.err
+		}
+		w.mu.Unlock()
+	}
+
+	return failed
+}
+
+// ready tells whether attempted would return at once.
+func (s *watches) ready(kinds []reduced.Kind) bool {
+	for _, kind := range kinds {
+		w := s.get(kind)
+		if w == nil {
+			continue
+		}
+
+		select {
+		case <-w.opened:
+		default:
+			return false
+		}
+	}
+
+	return true
+}
+
+func (s *watches) get(kind reduced.Kind) *watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.open[kind]
+}
+
+// all returns the open watches in order of kind.
+func (s *watches) all() []*watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	all := make([]*watch, 0, len(s.open))
+
+	for _, w := range s.open {
+		all = append(all, w)
+	}
+
+	slices.SortFunc(all, func(a, b *watch) int { return a.kind.Compare(b.kind) })
+
+	return all
+}
+
+// waiting returns the names of those who wait for the first contents of a cached kind.
+func (s *watches) waiting(kind reduced.Kind) []string {
+	if c := s.cache.Collection(kind); c != nil {
+		return c.Waiting()
+	}
+
+	return nil
+}
