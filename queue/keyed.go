@@ -136,8 +136,14 @@ func (q *Keyed[K, V]) done(key K) (tell bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
+	again := q.items.done(key)
+	if again == nil {
+		return false
+	}
+
 	now := q.catchUpLocked()
-	q.noteLocked(q.items.done(key, now))
+	q.items.makeReady(again, again.lane, now)
+	q.noteLocked(true)
 
 	return q.settleLocked(now)
 }
@@ -157,14 +163,13 @@ func (q *Keyed[K, V]) retry(key K, value V, delay time.Duration) (tell bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	now := q.catchUpLocked()
-
 	if q.stopped {
-		q.items.done(key, now)
+		q.items.done(key)
 
 		return false
 	}
 
+	now := q.catchUpLocked()
 	q.noteLocked(q.items.retry(key, value, after(now, delay), now))
 
 	return q.settleLocked(now)

@@ -149,10 +149,10 @@ func (q *Queue[T]) Done(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	now := q.alarm.now()
-	q.alarm.settle(now)
-
-	if q.items.done(item, now) {
+	if again := q.items.done(item); again != nil {
+		now := q.alarm.now()
+		q.alarm.settle(now)
+		q.items.makeReady(again, Live, now)
 		q.wake.Signal()
 	}
 }

@@ -129,11 +129,12 @@ func (t *table[K, V]) take() (key K, value V, ok bool) {
 	return e.key, value, true
 }
 
-// done ends the processing of a key. It tells whether the key is ready again because it was put meanwhile.
-func (t *table[K, V]) done(key K, now time.Duration) bool {
+// done ends the processing of a key. If the key was put meanwhile, it returns the entry, which the caller must hand to
+// makeReady: when that is the case is seldom, and not known before, and only then does a caller need the time.
+func (t *table[K, V]) done(key K) (again *entry[K, V]) {
 	e := t.index[key]
 	if e == nil || e.state != Processing {
-		return false
+		return nil
 	}
 
 	t.detach(e)
@@ -141,13 +142,12 @@ func (t *table[K, V]) done(key K, now time.Duration) bool {
 	if !e.again {
 		t.settle(e)
 
-		return false
+		return nil
 	}
 
-	e.again = false
-	t.makeReady(e, e.againLane, now)
+	e.again, e.lane = false, e.againLane
 
-	return true
+	return e
 }
 
 // retry ends the processing of a key and puts it again, to be ready at due. It tells whether the key is ready at once.

@@ -1,0 +1,217 @@
+package queue_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/switchyard-run/switchyard/queue"
+)
+
+// These tests measure, so none of them is parallel to any other.
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	clk := newHandClock()
+	plain := queue.NewQueue[int](clk)
+	keyed := queue.NewKeyed[int](clk, queue.KeyedConfig[int]{
+		Merge: func(older, newer int) int { return older + newer },
+		Ready: func() {},
+	})
+
+	defer plain.ShutDown()
+	defer keyed.Stop()
+
+	next := 0
+	items := make([]queue.Item[int, int], 10)
+
+	for name, operation := range map[string]func(){
+		"Queue: add, get, done": func() {
+			plain.Add(next % 1000)
+
+			item, _ := plain.Get()
+			plain.Done(item)
+		},
+		"Queue: add while out": func() {
+			plain.Add(1)
+
+			item, _ := plain.Get()
+			plain.Add(item)
+			plain.Done(item)
+
+			item, _ = plain.Get()
+			plain.Done(item)
+		},
+		"Queue: add later": func() {
+			plain.AddAfter(next%1000, time.Second)
+			plain.AddAfter(next%1000, 2*time.Second)
+			clk.advance(2 * time.Second)
+
+			item, _ := plain.Get()
+			plain.Done(item)
+		},
+		"Queue: back off": func() {
+			plain.AddRateLimited(1)
+			clk.advance(time.Minute)
+
+			item, _ := plain.Get()
+			plain.Forget(item)
+			plain.Done(item)
+		},
+		"Keyed: put, take, done": func() {
+			keyed.Put(next%1000, 1, queue.Live)
+
+			key, _, _ := keyed.Take()
+			keyed.Done(key)
+		},
+		"Keyed: keys never seen before": func() {
+			keyed.Put(next, 1, queue.Live)
+
+			key, _, _ := keyed.Take()
+			keyed.Done(key)
+		},
+		"Keyed: put in every state": func() {
+			keyed.Put(1, 1, queue.Fill)
+			keyed.Put(1, 1, queue.Live)
+
+			key, value, _ := keyed.Take()
+			keyed.Put(key, 1, queue.Fill)
+			keyed.Fail(key)
+			keyed.Retry(key, value, time.Hour)
+			keyed.Put(key, 1, queue.Live)
+
+			key, _, _ = keyed.Take()
+			keyed.Forget(key)
+			keyed.Done(key)
+		},
+		"Keyed: retry later": func() {
+			keyed.Put(next%1000, 1, queue.Live)
+
+			key, value, _ := keyed.Take()
+			keyed.Retry(key, value, time.Second)
+			clk.advance(time.Second)
+
+			key, _, _ = keyed.Take()
+			keyed.Done(key)
+		},
+		"Keyed: batches": func() {
+			for i := range items {
+				items[i] = queue.Item[int, int]{Key: i, Value: next}
+			}
+
+			keyed.PutAll(items, queue.Fill)
+
+			for key, _, ok := keyed.Take(); ok; key, _, ok = keyed.Take() {
+				keyed.Done(key)
+			}
+		},
+		"looking": func() {
+			keyed.Stats()
+			keyed.HasReady()
+			keyed.Failures(1)
+			plain.Stats()
+			plain.NumRequeues(1)
+		},
+	} {
+		allocations := testing.AllocsPerRun(5000, func() {
+			operation()
+
+			next++
+		})
+
+		assert.Zero(t, allocations, name)
+	}
+}
+
+func TestMemoryFollowsTheBacklogDown(t *testing.T) {
+	const (
+		n    = 200_000
+		left = 16 << 10
+	)
+
+	keys := engineKeys(n)
+	clk := newHandClock()
+
+	t.Run("Keyed", func(t *testing.T) {
+		q := queue.NewKeyed[engineKey, engineValue](clk, queue.KeyedConfig[engineValue]{})
+		defer q.Stop()
+
+		before := heapInUse()
+
+		// One key each stays behind as failed, processing, and delayed.
+		for _, key := range keys[:3] {
+			q.Put(key, engineValue{}, queue.Live)
+			q.Take()
+		}
+
+		q.Retry(keys[2], engineValue{}, 1000*time.Hour)
+		q.Fail(keys[0])
+		q.Done(keys[0])
+
+		for _, key := range keys[3:] {
+			q.Put(key, engineValue{}, queue.Live)
+			q.Take()
+			q.Retry(key, engineValue{}, time.Hour)
+		}
+
+		full := heapInUse()
+
+		clk.advance(time.Hour)
+
+		for key, _, ok := q.Take(); ok; key, _, ok = q.Take() {
+			q.Done(key)
+		}
+
+		drained := heapInUse()
+
+		assert.Less(t, int64(full-before)/n, int64(300), "bytes a delayed key")
+		assert.Less(t, int64(drained-before), int64(left+1024*160+4096*64), "the free list and a small table stay")
+		assert.Equal(t, queue.Stats{Delayed: 1, Processing: 1}, q.Stats())
+		assert.Equal(t, 1, q.Failures(keys[0]))
+
+		q.Done(keys[1])
+		clk.advance(1000 * time.Hour)
+
+		key, _, _ := q.Take()
+		assert.Equal(t, keys[2], key)
+	})
+
+	t.Run("Queue", func(t *testing.T) {
+		q := queue.NewQueue[engineKey](clk)
+		defer q.ShutDown()
+
+		before := heapInUse()
+
+		for _, key := range keys {
+			q.AddAfter(key, time.Hour)
+		}
+
+		clk.advance(time.Hour)
+
+		for range keys {
+			item, _ := q.Get()
+			q.Done(item)
+		}
+
+		assert.Less(t, int64(heapInUse()-before), int64(left+1024*96+4096*64))
+		assert.Zero(t, q.Stats())
+	})
+}
+
+func TestMemoryOfAWaitingKey(t *testing.T) {
+	const n = 100_000
+
+	keys := engineKeys(n)
+	q := queue.NewKeyed[engineKey, engineValue](nil, queue.KeyedConfig[engineValue]{})
+
+	defer q.Stop()
+
+	before := heapInUse()
+
+	for _, key := range keys {
+		q.Put(key, engineValue{}, queue.Live)
+	}
+
+	assert.LessOrEqual(t, int64(heapInUse()-before)/n, int64(250))
+	assert.Equal(t, n, q.Len())
+}
