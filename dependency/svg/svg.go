@@ -1,0 +1,46 @@
+// Package svg owns the dependency graph as a picture for people: one self-contained SVG document.
+//
+// Graphviz, compiled to WebAssembly, decides where things go; everything that is drawn is written here. Names never
+// reach Graphviz, only numbers and sizes do. The document has no script, style sheet, link, font or image, so it may be
+// embedded in a page under any content security policy, and no ids, so several fit into one page. It names the graph,
+// each node and each edge for screen readers, and as tooltips.
+//
+// The package is apart from package render because it links Graphviz and a WebAssembly runtime. Importing it costs a
+// process some 5 MB, and up to a second at start, before main. It starts no goroutine.
+//
+// The Graphviz module has one memory for the whole process. The calls of this package take turns on it; a program that
+// uses the go-graphviz module itself has to take care that it does so at no time when this package is called.
+package svg
+
+import (
+	"context"
+	"io"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+
+	"github.com/switchyard-run/switchyard/dependency/render"
+)
+
+const defaultTitle = "Controllers, what they read and what they write"
+
+// Render writes the graph as an SVG document with a title and a legend. The same graph gives the same bytes, whatever
+// the order of its edges. It is safe for concurrent use; calls take turns.
+//
+// A layout, once begun, cannot be interrupted: the context is looked at before it begins and after it has ended. The
+// error is the context's, the writer's, [ErrTooLarge], or that of a layout that failed, in which case nothing has been
+// written.
+func Render(ctx context.Context, w io.Writer, g *controller.DependencyGraph, opts ...render.Option) error {
+	graph := render.Build(g, opts...)
+	if graph.Title == "" {
+		graph.Title = defaultTitle
+	}
+
+	placed, err := place(ctx, graph)
+	if err != nil {
+		return err
+	}
+
+	_, err = w.Write(draw(graph, placed))
+
+	return err
+}
