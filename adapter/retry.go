@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-run/switchyard/backoff"
 )
 
-// healthy is how long a run must last for its failure to count as the first one again.
-const healthy = time.Minute
+// Healthy is how long a run of a controller or a hook must last for its failure to count as the first one again.
+const Healthy = time.Minute
 
 // Random is a source of randomness that several goroutines may share.
 type Random struct {
@@ -43,17 +43,19 @@ func (r *Random) Float64() float64 {
 
 // Retry counts the failures of one long-running callback and says when to try again. It is safe for concurrent use.
 type Retry struct {
-	policy backoff.Policy
-	random func() float64
+	policy  backoff.Policy
+	healthy time.Duration
+	random  func() float64
 
 	// mu guards attempt.
 	mu      sync.Mutex
 	attempt int
 }
 
-// NewRetry returns a retry without failures.
-func NewRetry(policy backoff.Policy, random func() float64) *Retry {
-	return &Retry{policy: policy, random: random}
+// NewRetry returns a retry without failures. A run of at least the length given as healthy makes the failure that ends it
+// the first one.
+func NewRetry(policy backoff.Policy, healthy time.Duration, random func() float64) *Retry {
+	return &Retry{policy: policy, healthy: healthy, random: random}
 }
 
 // Reset forgets the failures.
@@ -65,12 +67,12 @@ func (r *Retry) Reset() {
 }
 
 // Failed counts a failure after a run of the given length, and returns which failure in a row it is and how long to
-// wait. A run of a minute or more makes it the first.
+// wait.
 func (r *Retry) Failed(ran time.Duration) (attempt int, delay time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if ran >= healthy {
+	if ran >= r.healthy {
 		r.attempt = 0
 	}
 

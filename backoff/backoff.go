@@ -33,9 +33,9 @@ func Authoring() Policy {
 	return Policy{Base: time.Second, Factor: 2, Max: time.Minute, Jitter: 0.1}
 }
 
-// Watch is the policy for reopening a broken watch: 50 ms, x2, at most 30 s, ±50 %.
+// Watch is the policy for reopening a broken watch: 50 ms, x2, at most 10 s, ±50 %.
 func Watch() Policy {
-	return Policy{Base: 50 * time.Millisecond, Factor: 2, Max: 30 * time.Second, Jitter: 0.5}
+	return Policy{Base: 50 * time.Millisecond, Factor: 2, Max: 10 * time.Second, Jitter: 0.5}
 }
 
 // Validate tells what is wrong with a policy, naming the field, or returns nil.

@@ -151,8 +151,8 @@ func (s *session) take(batch []state.Event) error {
 		s.changes = nil
 	}
 
-	if loaded {
-		w.set.loaded(w.kind, s.late && !s.relists)
+	if loaded && !s.relists {
+		w.set.loaded(w.kind, s.late)
 	}
 
 	return err

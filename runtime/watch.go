@@ -21,12 +21,15 @@ const (
 	// resumeTries is how often a refused bookmark is tried again before the kind is listed anew, for states that do not
 	// tell a bookmark that is too old from a broken connection.
 	resumeTries = 2
+	// steady is how long a watch must have been open for its next failure to count as the first one again.
+	steady = 5 * time.Second
 )
 
 // Ends of a session that are not failures.
 var (
 	errTracking = errors.New("the known keys are to be tracked from now on")
 	errAudit    = errors.New("audit")
+	errRefused  = errors.New("the bookmark was refused, the kind is listed anew")
 )
 
 // watch keeps one kind watched: it opens the state's watch, and opens it again whenever it breaks. It runs in one
@@ -69,7 +72,9 @@ func (w *watch) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errTracking) || errors.Is(err, errAudit):
+		case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errRefused):
+			w.set.logger.Debug("watch is opened anew", zap.Stringer("kind", w.kind), zap.NamedError("reason", err))
+
 			continue
 		}
 
@@ -134,6 +139,8 @@ func (w *watch) session(ctx context.Context) error {
 
 			if state.IsInvalidWatchBookmarkError(err) || w.refused >= resumeTries {
 				w.bookmark, w.refused = nil, 0
+
+				return errRefused
 			}
 		}
 

@@ -94,7 +94,7 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 
 	w := &watch{
 		set: s, kind: kind, cancel: cancel, opened: make(chan struct{}), retrack: make(chan struct{}, 1),
-		retry: adapter.NewRetry(s.cfg.WatchBackoff, adapter.NewRandom(s.cfg.Seed, kind.String()).Float64),
+		retry: adapter.NewRetry(s.cfg.WatchBackoff, steady, adapter.NewRandom(s.cfg.Seed, kind.String()).Float64),
 	}
 
 	if tracked || cached != nil {

@@ -87,7 +87,7 @@ func New(cfg Config) *Adapter {
 		limit:     int(cfg.Settings.Concurrency.ValueOr(1)),
 	}
 
-	a.hook = &hook{adapter: a, retry: adapter.NewRetry(cfg.Backoff, cfg.Random)}
+	a.hook = &hook{adapter: a, retry: adapter.NewRetry(cfg.Backoff, adapter.Healthy, cfg.Random)}
 	a.queue = queue.NewKeyed[item](cfg.Clock, queue.KeyedConfig[reduced.Metadata]{Merge: reduced.Merge, Ready: a.hire})
 	a.recorder.Enter(adapter.Registered, cfg.Clock.Now())
 

@@ -68,7 +68,7 @@ func New(cfg Config) *Adapter {
 	a := &Adapter{
 		Adapter: cfg.State,
 		cfg:     cfg,
-		retry:   adapter.NewRetry(cfg.Backoff, cfg.Random),
+		retry:   adapter.NewRetry(cfg.Backoff, adapter.Healthy, cfg.Random),
 		events:  make(chan controller.ReconcileEvent, 1),
 	}
 
