@@ -3,10 +3,10 @@ package resources_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
+	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )

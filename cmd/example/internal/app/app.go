@@ -1,0 +1,303 @@
+// Package app owns the control plane as a whole: it puts state, engine, controllers, supervisor and servers together,
+// and takes them apart again in the right order.
+//
+// [Run] starts one goroutine, for the engine; the servers and the supervisor start their own. All have ended when it
+// returns.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
+	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
+	"github.com/jonboulle/clockwork"
+
+	"github.com/switchyard-run/switchyard/cmd/example/internal/api"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/supervise"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/web"
+)
+
+// history is how many events of each type the state remembers. A watch that falls behind by more has to begin anew.
+const history = 10_000
+
+// ErrHardStop is returned when the user did not want to wait for services to stop.
+var ErrHardStop = errors.New("stopped hard: services were killed")
+
+// plane is a control plane that is being put together, runs, or is being taken apart.
+type plane struct {
+	opts Options
+	root *os.Root
+	// dir is the absolute path of root, config that of the document.
+	dir, config string
+
+	state      state.State
+	supervisor *supervise.Supervisor
+	engine     engine
+	pages      *web.Server
+	api        *api.Server
+
+	// stopEngine ends the context of the engine; engineDone then gets what Run returned.
+	stopEngine context.CancelFunc
+	engineDone chan error
+}
+
+// engine is what the control plane needs of an engine.
+type engine interface {
+	controller.Engine
+	GetDependencyGraph() (*controller.DependencyGraph, error)
+}
+
+// Run runs the control plane until the first context ends, and stops it in order then: services first, dependents
+// before what they need. The second context is for those who do not want to wait; when it ends, services are killed
+// and the error is [ErrHardStop]. With [Options.Once] it stops as soon as the machine is ready.
+func Run(ctx, hard context.Context, opts Options) (err error) {
+	p := &plane{opts: opts}
+
+	defer func() {
+		err = errors.Join(err, p.close(hard))
+	}()
+
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+
+	p.announce()
+	p.start()
+
+	if opts.Once {
+		err = p.once(ctx)
+	} else {
+		err = p.serve(ctx)
+	}
+
+	// The engine still runs, and stops the services in order.
+	return errors.Join(err, p.powerOff(hard))
+}
+
+// open puts together what has to be there before anything runs. What it has opened is closed by close, also after an
+// error.
+func (p *plane) open(ctx context.Context) (err error) {
+	if p.root, p.dir, err = openRoot(p.opts.Root); err != nil {
+		return fmt.Errorf("-root %s: %w", p.opts.Root, err)
+	}
+
+	if p.config, err = findDocument(p.opts, p.root, p.dir); err != nil {
+		return err
+	}
+
+	// Addresses come early: whoever asked for one that is taken should not have to wait for services to stop.
+	if err := p.listen(ctx); err != nil {
+		return err
+	}
+
+	if err := resources.Register(ctx, p.state); err != nil {
+		return err
+	}
+
+	return p.assemble()
+}
+
+func newState() state.State {
+	return state.WrapCore(namespaced.NewState(func(ns string) state.CoreState {
+		return inmem.NewStateWithOptions(inmem.WithHistoryMaxCapacity(history))(ns)
+	}))
+}
+
+func (p *plane) listen(ctx context.Context) error {
+	p.state = newState()
+
+	if p.opts.Once {
+		return nil
+	}
+
+	if p.opts.HTTP != "" {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.opts.HTTP)
+		if err != nil {
+			return fmt.Errorf("the pages cannot be served at -http %s: %w; choose another address with -http HOST:PORT, or none with -http \"\"",
+				p.opts.HTTP, err)
+		}
+
+		p.opts.HTTP = listener.Addr().String()
+		p.pages = web.Serve(listener, web.Handler(web.Source{
+			Graph: p.graph, Missing: p.missing, Logger: p.opts.Logger,
+		}), p.opts.Logger)
+	}
+
+	if p.opts.GRPC.Network != "" {
+		listener, err := p.opts.GRPC.Listen(ctx)
+		if err != nil {
+			return fmt.Errorf("the state cannot be offered at -grpc %s: %w", p.opts.GRPC, err)
+		}
+
+		if p.opts.GRPC.Network == "tcp" {
+			p.opts.GRPC.Place = listener.Addr().String()
+		}
+
+		p.api = api.Serve(listener, p.state, p.opts.Logger)
+	}
+
+	return nil
+}
+
+func (p *plane) assemble() error {
+	tree, err := files.Open(p.root, document.DirState+"/files.json")
+	if err != nil {
+		return err
+	}
+
+	var wake controllers.Wake
+
+	clock := clockwork.NewRealClock()
+
+	if p.supervisor, err = supervise.Open(supervise.Config{
+		Root: p.root, Dir: p.dir, LogDir: document.DirLogs, RunDir: document.DirRun,
+		Logger: p.opts.Logger.Named("supervisor"), Clock: clock, Notify: wake.Up,
+	}); err != nil {
+		return err
+	}
+
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+
+	engine, err := newEngine(p.state, p.opts.Logger.Named("engine"))
+	if err != nil {
+		return err
+	}
+
+	p.engine = engine
+
+	return controllers.Register(engine, controllers.World{
+		Document: p.config, Dir: p.dir, Self: self, Tree: tree, Supervisor: p.supervisor, Wake: &wake, Clock: clock,
+	})
+}
+
+// announce tells the user where things are.
+func (p *plane) announce() {
+	fmt.Fprintf(p.opts.Out, "root    %s\nconfig  %s\n", p.dir, p.config)
+
+	if p.pages != nil {
+		fmt.Fprintf(p.opts.Out, "http    http://%s/\n", p.opts.HTTP)
+	}
+
+	if p.api != nil {
+		fmt.Fprintf(p.opts.Out, "grpc    %s\n", p.opts.GRPC)
+	}
+}
+
+// start starts the engine. Its context is its own: it has to outlive the wish to stop, as it does the stopping.
+func (p *plane) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+
+	p.stopEngine, p.engineDone = cancel, make(chan error, 1)
+
+	go func() { // close ends it and waits for it
+		p.engineDone <- p.engine.Run(ctx)
+	}()
+}
+
+// serve waits until the user has had enough, or the engine has.
+func (p *plane) serve(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		p.opts.Logger.Info("stopping; once more stops at once")
+
+		return nil
+	case err := <-p.engineDone:
+		p.engineDone <- err // for those who wait for it
+
+		return fmt.Errorf("the engine has ended: %w", cmpErr(err))
+	}
+}
+
+// cmpErr stands in for an error where an engine that has ended without being asked gives none.
+func cmpErr(err error) error {
+	if err == nil {
+		return errors.New("without an error")
+	}
+
+	return err
+}
+
+// powerOff asks the controllers to stop all services and waits for it. What is left of them is for the supervisor.
+func (p *plane) powerOff(hard context.Context) error {
+	ctx, cancel := context.WithCancel(hard)
+	defer cancel()
+
+	// An engine that has ended stops nothing any more.
+	stop := make(chan struct{})
+	defer close(stop)
+
+	go func() { // ends with the function
+		select {
+		case err := <-p.engineDone:
+			p.engineDone <- err
+
+			cancel()
+		case <-stop:
+		}
+	}()
+
+	if err := powerOff(ctx, p.state); err != nil && ctx.Err() == nil {
+		return err
+	}
+
+	return nil
+}
+
+// close takes apart what was put together, in the reverse order. Each part may be missing.
+func (p *plane) close(hard context.Context) error {
+	var failures []error
+
+	if p.stopEngine != nil {
+		p.stopEngine()
+
+		if err := <-p.engineDone; err != nil && !errors.Is(err, context.Canceled) {
+			failures = append(failures, err)
+		}
+	}
+
+	failures = append(failures, p.pages.Stop())
+
+	p.api.Stop()
+
+	if p.supervisor != nil {
+		err := p.supervisor.Close(hard)
+		if hard.Err() != nil {
+			err = ErrHardStop
+		}
+
+		failures = append(failures, err)
+	}
+
+	if p.root != nil {
+		failures = append(failures, p.root.Close())
+	}
+
+	return errors.Join(failures...)
+}
+
+// graph draws the controllers of the running engine.
+func (p *plane) graph(ctx context.Context, format string) ([]byte, error) {
+	if p.engine == nil {
+		return nil, errors.New("the engine is not there yet")
+	}
+
+	graph, err := p.engine.GetDependencyGraph()
+	if err != nil {
+		return nil, err
+	}
+
+	return drawGraph(ctx, graph, format)
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"io"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/cmd/example/internal/api"
+)
+
+// Options are what the command line says.
+type Options struct {
+	// Config is the path of the document. Empty means machine.yaml below the root, which is filled with Sample if it
+	// is not there.
+	Config string
+	// Sample is the document for those who bring none.
+	Sample []byte
+	// Root is the directory that stands for the machine. Empty means a fresh one.
+	Root string
+	// HTTP is the address of the pages; empty for none.
+	HTTP string
+	// GRPC is the address of the state API; the zero value for none.
+	GRPC api.Address
+	// Once asks to converge, to tell what came of it and to stop, without opening a port.
+	Once bool
+	// Timeout is how long converging may take with Once.
+	Timeout time.Duration
+	// Out gets what the user has asked for; the log goes to Logger.
+	Out io.Writer
+	// Logger gets everything that happens.
+	Logger *zap.Logger
+}

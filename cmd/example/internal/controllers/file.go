@@ -1,0 +1,209 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/cosi-project/runtime/pkg/state"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
+)
+
+// FileController makes the files on disk be what the state says, puts back what other hands have changed, and takes
+// away what has no resource any more. A file resource goes only after the file on disk: the controller holds a
+// finalizer on it.
+type FileController struct {
+	// Tree is where the files go.
+	Tree *files.Tree
+	// Dir is the absolute path of the tree, to be watched.
+	Dir string
+}
+
+// Name implements [controller.Controller].
+func (ctrl *FileController) Name() string { return "FileController" }
+
+// Inputs implements [controller.Controller].
+func (ctrl *FileController) Inputs() []controller.Input {
+	return []controller.Input{
+		// A finalizer may be put on strong inputs only.
+		safe.Input[*resources.File](controller.InputStrong),
+		safe.Input[*resources.Document](controller.InputWeak),
+	}
+}
+
+// Outputs implements [controller.Controller].
+func (ctrl *FileController) Outputs() []controller.Output {
+	return []controller.Output{{Type: resources.FileStatusType, Kind: controller.OutputExclusive}}
+}
+
+// Run implements [controller.Controller].
+func (ctrl *FileController) Run(ctx context.Context, r controller.Runtime, logger *zap.Logger) error {
+	// A change on disk is one more reason to reconcile. The watcher does not say which file changed, and need not: the
+	// pass looks at all of them, and finds its own writes in order.
+	watcher, err := files.Watch(r.QueueReconcile, func(err error) {
+		logger.Warn("trouble while watching the files", zap.Error(err))
+	})
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.EventCh():
+		}
+
+		list, err := safe.ReaderListAll[*resources.File](ctx, r)
+		if err != nil {
+			return err
+		}
+
+		// Watch first: what changes while the pass looks is told, and looked at by the next.
+		if err := watcher.Directories(ctrl.directories(list)); err != nil {
+			return err
+		}
+
+		// Trouble with one file keeps no other one waiting.
+		var failures error
+
+		for file := range list.All() {
+			failures = errors.Join(failures, ctrl.reconcile(ctx, r, logger, file))
+		}
+
+		failures = errors.Join(failures, ctrl.removeForgotten(ctx, r, logger, list))
+
+		// The first pass over a file makes its directories; they want to be watched, too.
+		if err := errors.Join(failures, watcher.Directories(ctrl.directories(list))); err != nil {
+			return err
+		}
+
+		r.ResetRestartBackoff()
+	}
+}
+
+// directories lists the directories of all files and those above them, up to the root of the tree: when a whole
+// directory is taken away, the one above it tells.
+func (ctrl *FileController) directories(list safe.List[*resources.File]) []string {
+	dirs := []string{ctrl.Dir}
+
+	for file := range list.All() {
+		for dir := path.Dir(file.Metadata().ID()); dir != "."; dir = path.Dir(dir) {
+			dirs = append(dirs, filepath.Join(ctrl.Dir, filepath.FromSlash(dir)))
+		}
+	}
+
+	slices.Sort(dirs)
+
+	return slices.Compact(dirs)
+}
+
+func (ctrl *FileController) reconcile(ctx context.Context, r controller.Runtime, logger *zap.Logger, file *resources.File) error {
+	if file.Metadata().Phase() == resource.PhaseTearingDown {
+		return ctrl.remove(ctx, r, logger, file)
+	}
+
+	// The finalizer comes first: from now on there may be something on disk.
+	if !file.Metadata().Finalizers().Has(ctrl.Name()) {
+		if err := r.AddFinalizer(ctx, file.Metadata(), ctrl.Name()); err != nil {
+			return err
+		}
+	}
+
+	name, spec := file.Metadata().ID(), file.TypedSpec()
+	change, failure := ctrl.Tree.Put(name, []byte(spec.Content), fs.FileMode(spec.Mode))
+
+	return safe.WriterModify(ctx, r, resources.NewFileStatus(name), func(status *resources.FileStatus) error {
+		st := status.TypedSpec()
+
+		switch {
+		case failure != nil:
+			if st.InPlace || st.Message != failure.Error() {
+				logger.Warn("file cannot be put in place", zap.String("path", name), zap.Error(failure))
+			}
+
+			st.InPlace, st.Message = false, failure.Error()
+		case st.InPlace && st.Digest == spec.Digest && change != files.Nothing:
+			logger.Info("file repaired", zap.String("path", name), zap.String("because it", string(change)))
+
+			st.Repairs, st.Message = st.Repairs+1, "repaired: it "+string(change)
+		default:
+			if change != files.Nothing {
+				logger.Info("file written", zap.String("path", name))
+			}
+
+			if !st.InPlace {
+				st.Message = "" // the old trouble is over
+			}
+
+			st.InPlace = true
+		}
+
+		st.Digest = spec.Digest
+
+		return nil
+	})
+}
+
+// remove takes the file from disk, then its status, then the finalizer that kept the resource.
+func (ctrl *FileController) remove(ctx context.Context, r controller.Runtime, logger *zap.Logger, file *resources.File) error {
+	if !file.Metadata().Finalizers().Has(ctrl.Name()) {
+		return nil
+	}
+
+	name := file.Metadata().ID()
+
+	if err := ctrl.Tree.Remove(name); err != nil {
+		return fmt.Errorf("%s cannot be removed: %w", name, err)
+	}
+
+	logger.Info("file removed", zap.String("path", name))
+
+	if err := r.Destroy(ctx, resources.NewFileStatus(name).Metadata()); err != nil && !state.IsNotFoundError(err) {
+		return err
+	}
+
+	return r.RemoveFinalizer(ctx, file.Metadata(), ctrl.Name())
+}
+
+// removeForgotten removes files of an earlier run that the document in force does not speak of any more. Files that
+// are about to be rendered are in the document already, so this does not wait for them.
+func (ctrl *FileController) removeForgotten(
+	ctx context.Context, r controller.Runtime, logger *zap.Logger, list safe.List[*resources.File],
+) error {
+	doc, err := found(safe.ReaderGetByID[*resources.Document](ctx, r, resources.TheMachine))
+	if err != nil || doc == nil {
+		return err
+	}
+
+	known := filePaths(doc.TypedSpec().Machine)
+
+	for file := range list.All() {
+		known = append(known, file.Metadata().ID())
+	}
+
+	for _, name := range ctrl.Tree.Owned() {
+		if slices.Contains(known, name) {
+			continue
+		}
+
+		if err := ctrl.Tree.Remove(name); err != nil {
+			return fmt.Errorf("%s cannot be removed: %w", name, err)
+		}
+
+		logger.Info("file of an earlier run removed", zap.String("path", name))
+	}
+
+	return nil
+}

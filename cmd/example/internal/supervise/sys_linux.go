@@ -1,0 +1,149 @@
+package supervise
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// attributes puts a process into a group of its own, and has the kernel kill it when the thread that started it ends.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// awaitExit returns when the process has ended, and leaves it to be reaped.
+func awaitExit(cmd *exec.Cmd) {
+	for {
+		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+func signalGroup(pid int, sig syscall.Signal) {
+	_ = syscall.Kill(-pid, sig) // fails only if nobody is left
+}
+
+// groupRuns tells whether a process of the group still runs; one that has ended and waits to be reaped does not.
+func groupRuns(pgid int) bool {
+	for _, pid := range processes() {
+		if st, ok := readStat(pid); ok && st.group == pgid && st.runs() {
+			return true
+		}
+	}
+
+	return false
+}
+
+// recorded finds the running processes that a record is about: the leader, known by its start time, and those of its
+// group that carry the mark in their environment.
+func recorded(r record) []int {
+	var pids []int
+
+	for _, pid := range processes() {
+		st, ok := readStat(pid)
+		if !ok || st.group != r.PID || !st.runs() {
+			continue
+		}
+
+		if pid == r.PID && st.started == r.Started || hasMark(pid, r.Mark) {
+			pids = append(pids, pid)
+		}
+	}
+
+	return pids
+}
+
+func hasMark(pid int, mark string) bool {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false // gone, or somebody else's
+	}
+
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		if string(entry) == marker+"="+mark {
+			return true
+		}
+	}
+
+	return false
+}
+
+func killAll(pids []int) {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // fails only if it is gone
+	}
+}
+
+func startTime(pid int) string {
+	st, _ := readStat(pid)
+
+	return st.started
+}
+
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+
+	return strings.TrimSpace(string(id))
+}
+
+func processes() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+
+	var pids []int
+
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+
+	return pids
+}
+
+// stat is the part of /proc/PID/stat that matters here.
+type stat struct {
+	state, started string
+	group          int
+}
+
+func (s stat) runs() bool { return s.state != "Z" && s.state != "X" }
+
+func readStat(pid int) (stat, bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+
+	// The name, in brackets, may hold anything; what follows the last bracket is numbers and one letter.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+
+	const state, group, started = 0, 2, 19 // fields 3, 5 and 22 of the manual page
+
+	if len(fields) <= started {
+		return stat{}, false
+	}
+
+	pgid, err := strconv.Atoi(fields[group])
+
+	return stat{state: fields[state], started: fields[started], group: pgid}, err == nil
+}

@@ -1,0 +1,153 @@
+// Package web owns the pages of the control plane: whether it lives, whether the machine is ready and what is missing,
+// the graph of the controllers in four formats, and the counters of the process.
+//
+// [Handler] starts nothing. A [Server] has the goroutines of one HTTP server, which have ended when Stop returns.
+package web
+
+import (
+	"bytes"
+	"context"
+	"expvar"
+	"fmt"
+	"html/template"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Source is where the pages get their content from. All functions are called from several goroutines.
+type Source struct {
+	// Graph writes the graph of the controllers in one of the formats mermaid, dot, svg and json.
+	Graph func(ctx context.Context, format string) ([]byte, error)
+	// Missing lists what keeps the machine from being ready; an empty list means that it is.
+	Missing func(ctx context.Context) ([]string, error)
+	// Logger gets what cannot be told the client.
+	Logger *zap.Logger
+}
+
+// pages are the pages that the first one links, in order.
+var pages = []struct{ Path, Text string }{
+	{"/healthz", "whether the control plane lives"},
+	{"/readyz", "whether the machine is ready, and what is missing"},
+	{"/graph.svg", "the graph of the controllers, as a picture"},
+	{"/graph.mmd", "the same for Mermaid"},
+	{"/graph.dot", "the same for Graphviz"},
+	{"/graph.json", "the same as JSON"},
+	{"/debug/vars", "counters of the engine and of the process"},
+}
+
+var index = template.Must(template.New("index").Parse(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Appliance</title>
+<h1>Appliance</h1>
+<ul>
+{{- range . }}
+<li><a href="{{ .Path }}">{{ .Path }}</a>: {{ .Text }}</li>
+{{- end }}
+</ul>
+</html>
+`))
+
+// graphs are the formats of the graph by path.
+var graphs = map[string]struct{ format, contentType string }{
+	"/graph.mmd":  {"mermaid", "text/plain; charset=utf-8"},
+	"/graph.dot":  {"dot", "text/vnd.graphviz; charset=utf-8"},
+	"/graph.svg":  {"svg", "image/svg+xml"},
+	"/graph.json": {"json", "application/json"},
+}
+
+// Handler serves the pages, to GET only.
+func Handler(src Source) http.Handler {
+	mux := http.NewServeMux()
+
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		var page bytes.Buffer
+
+		if err := index.Execute(&page, pages); err != nil {
+			src.fail(w, err)
+
+			return
+		}
+
+		send(w, "text/html; charset=utf-8", page.Bytes())
+	})
+
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
+		send(w, "text/plain; charset=utf-8", []byte("ok\n"))
+	})
+
+	mux.HandleFunc("/readyz", src.ready)
+	mux.Handle("/debug/vars", expvar.Handler())
+
+	for path, graph := range graphs {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			text, err := src.Graph(r.Context(), graph.format)
+			if err != nil {
+				src.fail(w, err)
+
+				return
+			}
+
+			send(w, graph.contentType, text)
+		})
+	}
+
+	return onlyGet(mux)
+}
+
+func (src Source) ready(w http.ResponseWriter, r *http.Request) {
+	missing, err := src.Missing(r.Context())
+
+	switch {
+	case err != nil:
+		src.fail(w, err)
+	case len(missing) == 0:
+		send(w, "text/plain; charset=utf-8", []byte("ready\n"))
+	default:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusServiceUnavailable)
+
+		for _, m := range missing {
+			fmt.Fprintln(w, m)
+		}
+	}
+}
+
+func (src Source) fail(w http.ResponseWriter, err error) {
+	src.Logger.Warn("a page cannot be shown", zap.Error(err))
+
+	http.Error(w, err.Error(), http.StatusInternalServerError)
+}
+
+func send(w http.ResponseWriter, contentType string, text []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+
+	_, _ = w.Write(text) // a client that has gone is no concern of the page
+}
+
+func onlyGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", http.MethodGet)
+			http.Error(w, "these pages are only read", http.StatusMethodNotAllowed)
+
+			return
+		}
+
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limits keep a slow or silent client from holding the server.
+const (
+	headerLimit = 5 * time.Second
+	readLimit   = 10 * time.Second
+	writeLimit  = 30 * time.Second
+	idleLimit   = time.Minute
+	stopLimit   = 3 * time.Second
+)
