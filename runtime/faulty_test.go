@@ -223,3 +223,5 @@ func (f *faulty) watching(typ resource.Type) int {
 
 	return count
 }
+
+func (f *faulty) asState() state.State { return state.WrapCore(f) }

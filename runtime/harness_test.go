@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/runtime"
+	"github.com/switchyard-run/switchyard/runtime/options"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -286,4 +287,9 @@ func (j *journal[T]) last() T {
 	}
 
 	return all[len(all)-1]
+}
+
+// cachedSources is a config under which sources are cached.
+func cachedSources() runtime.Config {
+	return runtime.Config{Options: []options.Option{options.WithCachedResource(ns, sourceType)}}
 }
