@@ -192,8 +192,10 @@ func (s *stage) pin(t *testing.T, ptr resource.Pointer, fin resource.Finalizer) 
 	require.NoError(t, s.state.AddFinalizer(s.ctx, ptr, fin))
 }
 
-// change updates a resource as a user does.
+// change updates a resource, once the engine has come to rest.
 func change[R resource.Resource](t *testing.T, s *stage, ptr resource.Pointer, update func(R)) {
+	s.settle()
+
 	_, err := safe.StateUpdateWithConflicts(s.ctx, s.state, ptr, func(res R) error {
 		update(res)
 
