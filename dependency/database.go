@@ -3,6 +3,7 @@ package dependency
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -35,12 +36,20 @@ type Database[T any] struct {
 
 	// kinds maps reduced.Kind to *kindIndex[T]. It is written under mu and read without.
 	kinds sync.Map
+
+	// routed numbers the changes that were routed; owned by whoever routes. It is kept here and not in the router, so
+	// that the marks that one router has left on the nodes mean nothing to the next.
+	routed uint64
 }
 
 // kindIndex is the reverse look-up for one kind.
 type kindIndex[T any] struct {
 	whole list[T]
 	ids   sync.Map // resource.ID to *list[T]; written under Database.mu, read without.
+
+	// removals counts the entries that were taken away, each before it is hidden, for the router to see that it walks
+	// beside a removal.
+	removals atomic.Uint64
 
 	// inputs counts the inputs on the kind, tracked those of them that need its known keys; guarded by Database.mu.
 	inputs  int
@@ -68,7 +77,7 @@ func (db *Database[T]) Register(
 	defer db.mu.Unlock()
 
 	if name == "" {
-		return nil, &DeclarationError{Reason: ErrInvalidInput, Resource: "name is empty", Hint: "return a name from Name()"}
+		return nil, &DeclarationError{Reason: ErrInvalidName, Hint: "return a name that is not empty from Name()"}
 	}
 
 	if _, taken := db.nodes[name]; taken {
@@ -125,7 +134,7 @@ func (db *Database[T]) SetInputs(node *Node[T], form Form, inputs []controller.I
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
-	if db.nodes[node.name] != node {
+	if db.nodes[node.name] != node || node.released {
 		return nil, &DeclarationError{Reason: ErrUnknownController, Controller: node.name, Hint: "it was unregistered"}
 	}
 
@@ -137,15 +146,21 @@ func (db *Database[T]) SetInputs(node *Node[T], form Form, inputs []controller.I
 	return db.commit(node, update), nil
 }
 
-// Release takes away all inputs of a controller, so that nothing is routed to it any more, and returns the kinds they
-// were on. Its name and its outputs stay claimed until [Database.Remove].
+// Release takes away all inputs of a controller for good, so that nothing is routed to it any more, and returns the
+// kinds they were on. Its name and its outputs stay claimed until [Database.Remove].
 func (db *Database[T]) Release(node *Node[T]) []reduced.Kind {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
+	return db.release(node)
+}
+
+func (db *Database[T]) release(node *Node[T]) []reduced.Kind {
 	if db.nodes[node.name] != node {
 		return nil
 	}
+
+	node.released = true
 
 	update, _ := db.plan(node, Classic, nil) // no input can not be a wrong one
 
@@ -154,14 +169,14 @@ func (db *Database[T]) Release(node *Node[T]) []reduced.Kind {
 
 // Remove forgets a controller: inputs, outputs and name. It returns the kinds that the inputs were on.
 func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
-	kinds := db.Release(node)
-
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
 	if db.nodes[node.name] != node {
-		return kinds
+		return nil
 	}
+
+	kinds := db.release(node)
 
 	delete(db.nodes, node.name)
 
@@ -203,7 +218,7 @@ func (db *Database[T]) Nodes() []*Node[T] {
 		nodes = append(nodes, node)
 	}
 
-	slices.SortFunc(nodes, func(a, b *Node[T]) int { return int(a.order) - int(b.order) })
+	slices.SortFunc(nodes, inOrder)
 
 	return nodes
 }
@@ -308,7 +323,8 @@ func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input)
 		}
 
 		if fresh == nil {
-			fresh = make(map[inputKey]struct{}, len(inputs)-u.kept)
+			// An update is mostly of the same size as what it replaces, and most of it stays.
+			fresh = make(map[inputKey]struct{}, max(len(inputs)-node.count(), 0))
 		}
 
 		key := inputKey{reduced.Kind{Namespace: in.Namespace, Type: in.Type}, in.ID}
@@ -476,6 +492,7 @@ func (db *Database[T]) unlink(kind reduced.Kind, d *dependent[T]) {
 		index.tracked--
 	}
 
+	index.removals.Add(1)
 	d.list.remove(d)
 
 	if id, byID := d.input.ID.Get(); byID && d.list.empty() {

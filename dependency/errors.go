@@ -11,6 +11,8 @@ import (
 
 // Reasons for which a declaration is refused; ask for them with errors.Is.
 var (
+	// ErrInvalidName is the reason when a controller has no name.
+	ErrInvalidName = errors.New("controller name is not valid")
 	// ErrNameTaken is the reason when another controller of either kind has the name.
 	ErrNameTaken = errors.New("controller name is taken")
 	// ErrOutputTaken is the reason when an exclusive output meets another claim on its type.

@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -18,11 +19,14 @@ type Node[T any] struct {
 	outputs map[resource.Type]controller.OutputKind
 	order   uint64
 
+	// released tells that the inputs were taken away for good; guarded by Database.mu.
+	released bool
+
 	// mu guards kinds; it is held for writing only while an input update is put in force.
 	mu    sync.RWMutex
 	kinds map[reduced.Kind]*kindInputs[T]
 
-	// routed and lanes remember what the router has handed over for the change it is at; owned by the router.
+	// routed and lanes remember what was handed over of the change that is being routed; owned by whoever routes.
 	routed uint64
 	lanes  lane
 }
@@ -174,6 +178,9 @@ func (n *Node[T]) Kinds() []reduced.Kind {
 
 	return kinds
 }
+
+// inOrder orders nodes by their registration.
+func inOrder[T any](a, b *Node[T]) int { return cmp.Compare(a.order, b.order) }
 
 func (n *Node[T]) find(in controller.Input) *dependent[T] {
 	k, ok := n.kinds[reduced.Kind{Namespace: in.Namespace, Type: in.Type}]

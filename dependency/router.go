@@ -1,7 +1,6 @@
 package dependency
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -30,35 +29,47 @@ func laneOf(kind controller.InputKind) lane {
 	}
 }
 
-// Router hands changes to the targets that depend on them. It takes no lock and does not allocate. A database has one
-// router, and one goroutine at a time may use it.
+// Router hands changes to the targets that depend on them. It takes no lock and does not allocate. One goroutine at a
+// time may route through a database, whichever of its routers it uses.
 type Router[T any] struct {
 	db    *Database[T]
 	visit func(target T, md *reduced.Metadata, kind controller.InputKind)
-	seq   uint64
 }
 
-// NewRouter returns the router of the database. It calls visit for each dependent of a change, in order of
-// registration among those of one input form, with the kind of the input that matched: once for wakeups of classic
-// controllers, once for primary inputs, once for mapped ones. The metadata passed is only lent for the call.
+// NewRouter returns a router of the database. It calls visit for each dependent of a change, with the kind of the input
+// that matched: once for wakeups of classic controllers, once for primary inputs, once for mapped ones. Inputs by id
+// come before those of the whole kind, and among either the one that was declared first comes first. The metadata
+// passed is only lent for the call.
 func NewRouter[T any](db *Database[T], visit func(target T, md *reduced.Metadata, kind controller.InputKind)) *Router[T] {
 	return &Router[T]{db: db, visit: visit}
 }
 
 // Route hands one change to its dependents: those of the id, and those of the whole kind.
+//
+// A controller that declares an input anew, under another kind of input, by id or as a whole, has the new entry before
+// the old one is hidden. A walk may still miss both: the new one where it has passed already, the old one where it
+// comes to it. So what is walked beside a removal is walked again; nobody is handed the change a second time.
 func (r *Router[T]) Route(md *reduced.Metadata) {
 	index := r.db.index(md.Key().Kind)
 	if index == nil {
 		return
 	}
 
-	r.seq++
+	r.db.routed++
 
-	if ids, ok := index.ids.Load(md.ID()); ok {
-		r.hand(md, ids.(*list[T]).load())
+	for {
+		removals := index.removals.Load()
+
+		if ids, ok := index.ids.Load(md.ID()); ok {
+			r.hand(md, ids.(*list[T]).load())
+		}
+
+		r.hand(md, index.whole.load())
+
+		if index.removals.Load() == removals {
+			return
+		}
 	}
-
-	r.hand(md, index.whole.load())
 }
 
 func (r *Router[T]) hand(md *reduced.Metadata, dependents []*dependent[T]) {
@@ -74,8 +85,8 @@ func (r *Router[T]) hand(md *reduced.Metadata, dependents []*dependent[T]) {
 
 		node, l := d.node, laneOf(kind)
 
-		if node.routed != r.seq {
-			node.routed, node.lanes = r.seq, 0
+		if node.routed != r.db.routed {
+			node.routed, node.lanes = r.db.routed, 0
 		}
 
 		if node.lanes&l != 0 {
@@ -125,7 +136,7 @@ func (db *Database[T]) targets(kind reduced.Kind, wanted func(controller.InputKi
 		return true
 	})
 
-	slices.SortFunc(nodes, func(a, b *Node[T]) int { return cmp.Compare(a.order, b.order) })
+	slices.SortFunc(nodes, inOrder)
 	nodes = slices.Compact(nodes)
 
 	targets := make([]T, len(nodes))

@@ -1,0 +1,91 @@
+package dependency_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/dependency"
+)
+
+// target is what a controller of these tests is delivered to; large enough not to share its memory with others.
+type target struct{ _ [64]byte }
+
+// Controllers that come and go leave nothing behind, also on a kind that others depend on all the time.
+func TestRemovedControllersAreForgotten(t *testing.T) {
+	t.Parallel()
+
+	db := dependency.NewDatabase[*target]()
+	inputs := []controller.Input{whole(controller.InputWeak, "n", "X"), byID(controller.InputStrong, "n", "X", "a")}
+
+	for _, name := range []string{"stays", "stays too"} {
+		_, err := db.Register(name, dependency.Classic, &target{}, inputs, []controller.Output{shared("Y")}, nil)
+		require.NoError(t, err)
+	}
+
+	var gone []weak.Pointer[target]
+
+	for i := range 1_000 {
+		to := &target{}
+		gone = append(gone, weak.Make(to))
+
+		node, err := db.Register(fmt.Sprint(i), dependency.Classic, to, inputs, []controller.Output{shared("Y"), exclusive("Z")}, nil)
+		require.NoError(t, err)
+		db.Remove(node)
+	}
+
+	runtime.GC()
+
+	kept := 0
+
+	for _, p := range gone {
+		if p.Value() != nil {
+			kept++
+		}
+	}
+
+	require.LessOrEqual(t, kept, 2, "no more hidden entries than live ones")
+	require.Len(t, db.Targets(kindOf("n", "X")), 2)
+}
+
+// Not parallel: it measures the heap of the process.
+func TestKindsAndIDsThatWereDeclaredOnceCostNothing(t *testing.T) {
+	db := dependency.NewDatabase[int]()
+
+	node, err := db.Register("c", dependency.Classic, 0, nil, nil, nil)
+	require.NoError(t, err)
+
+	churn := func() {
+		for i := range 20_000 {
+			_, err := db.SetInputs(node, dependency.Classic, []controller.Input{
+				byID(controller.InputWeak, "n", "X", fmt.Sprint(i)), whole(controller.InputDestroyReady, "n", fmt.Sprint(i)),
+			})
+			require.NoError(t, err)
+		}
+
+		_, err := db.SetInputs(node, dependency.Classic, nil)
+		require.NoError(t, err)
+	}
+
+	churn()
+
+	before := heap()
+	churn()
+
+	require.Less(t, heap(), before+256<<10)
+	require.Empty(t, node.Kinds())
+}
+
+func heap() uint64 {
+	runtime.GC()
+
+	var stats runtime.MemStats
+
+	runtime.ReadMemStats(&stats)
+
+	return stats.HeapAlloc
+}

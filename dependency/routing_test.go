@@ -1,0 +1,117 @@
+package dependency_test
+
+import (
+	"testing"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/dependency"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// One change reaches a controller once in each way, whatever number of its inputs match.
+func TestOneChangeWakesOncePerLane(t *testing.T) {
+	t.Parallel()
+
+	db := dependency.NewDatabase[string]()
+	router := newLog(db)
+
+	_, err := db.Register("classic", dependency.Classic, "classic", []controller.Input{
+		whole(controller.InputWeak, "n", "X"), byID(controller.InputStrong, "n", "X", "a"),
+	}, nil, nil)
+	require.NoError(t, err)
+
+	_, err = db.Register("mapper", dependency.Queue, "mapper", []controller.Input{
+		whole(controller.InputQMapped, "n", "X"), byID(controller.InputQMappedDestroyReady, "n", "X", "a"),
+	}, nil, nil)
+	require.NoError(t, err)
+
+	_, err = db.Register("both", dependency.Queue, "both", []controller.Input{
+		byID(controller.InputQPrimary, "n", "X", "a"), whole(controller.InputQMapped, "n", "X"),
+	}, nil, nil)
+	require.NoError(t, err)
+
+	// Being primary and being mapped are two things to do, so "both" is visited for each.
+	for range 3 {
+		require.Equal(t, []visit{
+			{"classic", controller.InputStrong}, {"both", controller.InputQPrimary},
+			{"mapper", controller.InputQMapped}, {"both", controller.InputQMapped},
+		}, router.route(changed("n", "X", "a")))
+	}
+
+	require.Equal(t, []visit{
+		{"classic", controller.InputWeak}, {"mapper", controller.InputQMapped}, {"both", controller.InputQMapped},
+	}, router.route(changed("n", "X", "b")))
+}
+
+func TestDestroyReadyInputsSeeOnlyWhatIsReady(t *testing.T) {
+	t.Parallel()
+
+	db := dependency.NewDatabase[string]()
+	router := newLog(db)
+
+	_, err := db.Register("classic", dependency.Classic, "classic", []controller.Input{whole(controller.InputDestroyReady, "n", "X")}, nil, nil)
+	require.NoError(t, err)
+	_, err = db.Register("queue", dependency.Queue, "queue", []controller.Input{whole(controller.InputQMappedDestroyReady, "n", "X")}, nil, nil)
+	require.NoError(t, err)
+
+	woken := []visit{{"classic", controller.InputDestroyReady}, {"queue", controller.InputQMappedDestroyReady}}
+	running, held, ready := changed("n", "X", "a"), tearingDown("n", "X", "a", true), tearingDown("n", "X", "a", false)
+
+	require.Empty(t, router.route(running))
+	require.Empty(t, router.route(held))
+	require.Equal(t, woken, router.route(ready))
+	require.Equal(t, woken, router.route(running.Gone()), "the destroy itself")
+	require.Equal(t, woken, router.route(held.Gone()), "the destroy itself")
+	require.Equal(t, woken, router.route(reduced.Merge(running.Gone(), running)), "a destroy that a new creation has overtaken")
+	require.Empty(t, router.route(reduced.Merge(ready, held)), "it is held again")
+}
+
+// A second router starts where the first one ended: what the first has handed over is not taken for handed over again.
+func TestRoutersMayFollowEachOther(t *testing.T) {
+	t.Parallel()
+
+	db := dependency.NewDatabase[string]()
+
+	_, err := db.Register("c", dependency.Classic, "c", []controller.Input{whole(controller.InputWeak, "n", "X")}, nil, nil)
+	require.NoError(t, err)
+
+	for range 3 {
+		require.Len(t, newLog(db).route(changed("n", "X", "a")), 1)
+	}
+}
+
+// Not parallel: allocations are counted in the whole process.
+func TestRoutingAndGuardsDoNotAllocate(t *testing.T) {
+	db := dependency.NewDatabase[string]()
+	visits := 0
+	router := dependency.NewRouter(db, func(string, *reduced.Metadata, controller.InputKind) { visits++ })
+
+	node, err := db.Register("first", dependency.Classic, "", []controller.Input{
+		whole(controller.InputWeak, "n", "X"), byID(controller.InputStrong, "n", "X", "a"), byID(controller.InputWeak, "n", "Y", "a"),
+	}, []controller.Output{exclusive("Z")}, nil)
+	require.NoError(t, err)
+
+	for _, name := range []string{"second", "third"} {
+		_, err = db.Register(name, dependency.Queue, "", []controller.Input{
+			whole(controller.InputQPrimary, "n", "X"), byID(controller.InputQMapped, "n", "X", "a"),
+		}, nil, nil)
+		require.NoError(t, err)
+	}
+
+	md, miss, key := changed("n", "X", "a"), changed("n", "none", "a"), keyOf("n", "X", "a")
+
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		router.Route(&md)
+		router.Route(&miss)
+	}))
+	require.Equal(t, 5*101, visits)
+
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		if !node.Reads(key) || !node.ReadsKind(key.Kind) || !node.Holds(key) || !node.Writes("Z") || node.Writes("X") {
+			visits++
+		}
+	}))
+	require.Equal(t, 5*101, visits)
+}
