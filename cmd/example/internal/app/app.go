@@ -40,15 +40,19 @@ type plane struct {
 	// dir is the absolute path of root, config that of the document.
 	dir, config string
 
+	// listeners are open from early on, and handed to the servers when there is something to serve.
+	listeners struct{ pages, api net.Listener }
+
 	state      state.State
 	supervisor *supervise.Supervisor
 	engine     engine
 	pages      *web.Server
 	api        *api.Server
 
-	// stopEngine ends the context of the engine; engineDone then gets what Run returned.
+	// stopEngine ends the context of the engine. ended is done when the engine has returned engineErr.
 	stopEngine context.CancelFunc
-	engineDone chan error
+	ended      context.Context
+	engineErr  error
 }
 
 // engine is what the control plane needs of an engine.
@@ -71,7 +75,6 @@ func Run(ctx, hard context.Context, opts Options) (err error) {
 		return err
 	}
 
-	p.announce()
 	p.start()
 
 	if opts.Once {
@@ -100,6 +103,8 @@ func (p *plane) open(ctx context.Context) (err error) {
 		return err
 	}
 
+	p.state = newState()
+
 	if err := resources.Register(ctx, p.state); err != nil {
 		return err
 	}
@@ -113,37 +118,23 @@ func newState() state.State {
 	}))
 }
 
-func (p *plane) listen(ctx context.Context) error {
-	p.state = newState()
-
+// listen opens the addresses that were asked for.
+func (p *plane) listen(ctx context.Context) (err error) {
 	if p.opts.Once {
 		return nil
 	}
 
 	if p.opts.HTTP != "" {
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.opts.HTTP)
-		if err != nil {
+		if p.listeners.pages, err = (&net.ListenConfig{}).Listen(ctx, "tcp", p.opts.HTTP); err != nil {
 			return fmt.Errorf("the pages cannot be served at -http %s: %w; choose another address with -http HOST:PORT, or none with -http \"\"",
 				p.opts.HTTP, err)
 		}
-
-		p.opts.HTTP = listener.Addr().String()
-		p.pages = web.Serve(listener, web.Handler(web.Source{
-			Graph: p.graph, Missing: p.missing, Logger: p.opts.Logger,
-		}), p.opts.Logger)
 	}
 
 	if p.opts.GRPC.Network != "" {
-		listener, err := p.opts.GRPC.Listen(ctx)
-		if err != nil {
+		if p.listeners.api, err = p.opts.GRPC.Listen(ctx); err != nil {
 			return fmt.Errorf("the state cannot be offered at -grpc %s: %w", p.opts.GRPC, err)
 		}
-
-		if p.opts.GRPC.Network == "tcp" {
-			p.opts.GRPC.Place = listener.Addr().String()
-		}
-
-		p.api = api.Serve(listener, p.state, p.opts.Logger)
 	}
 
 	return nil
@@ -183,28 +174,35 @@ func (p *plane) assemble() error {
 	})
 }
 
-// announce tells the user where things are.
-func (p *plane) announce() {
-	fmt.Fprintf(p.opts.Out, "root    %s\nconfig  %s\n", p.dir, p.config)
-
-	if p.pages != nil {
-		fmt.Fprintf(p.opts.Out, "http    http://%s/\n", p.opts.HTTP)
-	}
-
-	if p.api != nil {
-		fmt.Fprintf(p.opts.Out, "grpc    %s\n", p.opts.GRPC)
-	}
-}
-
-// start starts the engine. Its context is its own: it has to outlive the wish to stop, as it does the stopping.
+// start starts the engine and the servers, and tells the user where things are.
 func (p *plane) start() {
+	// The context of the engine is its own: it has to outlive the wish to stop, as it does the stopping.
 	ctx, cancel := context.WithCancel(context.Background())
+	ended, end := context.WithCancel(context.Background())
 
-	p.stopEngine, p.engineDone = cancel, make(chan error, 1)
+	p.stopEngine, p.ended = cancel, ended
 
 	go func() { // close ends it and waits for it
-		p.engineDone <- p.engine.Run(ctx)
+		defer end()
+
+		p.engineErr = p.engine.Run(ctx)
 	}()
+
+	out := p.opts.Out
+	fmt.Fprintf(out, "root    %s\nconfig  %s\n", p.dir, p.config)
+
+	if l := p.listeners.pages; l != nil {
+		handler := web.Handler(web.Source{Graph: p.graph, Missing: p.missing, Logger: p.opts.Logger})
+		p.pages, p.listeners.pages = web.Serve(l, handler, p.opts.Logger), nil
+
+		fmt.Fprintf(out, "http    http://%s/\n", l.Addr())
+	}
+
+	if l := p.listeners.api; l != nil {
+		p.api, p.listeners.api = api.Serve(l, p.state, p.opts.Logger), nil
+
+		fmt.Fprintf(out, "grpc    %s:%s\n", l.Addr().Network(), l.Addr())
+	}
 }
 
 // serve waits until the user has had enough, or the engine has.
@@ -214,40 +212,18 @@ func (p *plane) serve(ctx context.Context) error {
 		p.opts.Logger.Info("stopping; once more stops at once")
 
 		return nil
-	case err := <-p.engineDone:
-		p.engineDone <- err // for those who wait for it
-
-		return fmt.Errorf("the engine has ended: %w", cmpErr(err))
+	case <-p.ended.Done():
+		return errors.New("the engine has ended by itself")
 	}
 }
 
-// cmpErr stands in for an error where an engine that has ended without being asked gives none.
-func cmpErr(err error) error {
-	if err == nil {
-		return errors.New("without an error")
-	}
-
-	return err
-}
-
-// powerOff asks the controllers to stop all services and waits for it. What is left of them is for the supervisor.
+// powerOff asks the controllers to stop all services and waits for it, unless the user does not want to, or the engine
+// has ended and stops nothing any more. What is left of the services then is for the supervisor.
 func (p *plane) powerOff(hard context.Context) error {
 	ctx, cancel := context.WithCancel(hard)
 	defer cancel()
 
-	// An engine that has ended stops nothing any more.
-	stop := make(chan struct{})
-	defer close(stop)
-
-	go func() { // ends with the function
-		select {
-		case err := <-p.engineDone:
-			p.engineDone <- err
-
-			cancel()
-		case <-stop:
-		}
-	}()
+	defer context.AfterFunc(p.ended, cancel)()
 
 	if err := powerOff(ctx, p.state); err != nil && ctx.Err() == nil {
 		return err
@@ -263,8 +239,16 @@ func (p *plane) close(hard context.Context) error {
 	if p.stopEngine != nil {
 		p.stopEngine()
 
-		if err := <-p.engineDone; err != nil && !errors.Is(err, context.Canceled) {
-			failures = append(failures, err)
+		<-p.ended.Done()
+
+		if p.engineErr != nil && !errors.Is(p.engineErr, context.Canceled) {
+			failures = append(failures, fmt.Errorf("engine: %w", p.engineErr))
+		}
+	}
+
+	for _, l := range []net.Listener{p.listeners.pages, p.listeners.api} {
+		if l != nil {
+			failures = append(failures, l.Close())
 		}
 	}
 
@@ -290,10 +274,6 @@ func (p *plane) close(hard context.Context) error {
 
 // graph draws the controllers of the running engine.
 func (p *plane) graph(ctx context.Context, format string) ([]byte, error) {
-	if p.engine == nil {
-		return nil, errors.New("the engine is not there yet")
-	}
-
 	graph, err := p.engine.GetDependencyGraph()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 
+	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
@@ -27,9 +28,6 @@ func (p *plane) missing(ctx context.Context) ([]string, error) {
 	}
 }
 
-// errRefused is why waiting for a machine without a good document is given up at once.
-var errRefused = errors.New("the document is refused")
-
 // waitReady waits until the machine is ready. It gives up early when the document is refused, as nobody is there to
 // correct it.
 func waitReady(ctx context.Context, st state.State) error {
@@ -41,7 +39,7 @@ func waitReady(ctx context.Context, st state.State) error {
 			}
 
 			if config.TypedSpec().Refused {
-				return false, errRefused
+				return false, fmt.Errorf("the document is refused:\n%w", &document.Error{Problems: config.TypedSpec().Problems})
 			}
 
 			return true, nil
@@ -124,6 +122,10 @@ func (p *plane) once(ctx context.Context) error {
 		fmt.Fprintln(p.opts.Out, "the machine is ready")
 
 		return nil
+	}
+
+	if refused := (*document.Error)(nil); errors.As(failure, &refused) {
+		return failure // everything that is missing is missing because of this
 	}
 
 	missing, err := p.missing(ctx)

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/api"
@@ -247,15 +246,4 @@ func versionText() string {
 	}
 
 	return text + " " + info.GoVersion
-}
-
-// newLogger writes one line an event, for people.
-func newLogger(out io.Writer, level zapcore.Level) *zap.Logger {
-	config := zap.NewDevelopmentEncoderConfig()
-	config.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
-	config.EncodeLevel = zapcore.CapitalLevelEncoder
-	config.EncodeDuration = zapcore.StringDurationEncoder
-	config.ConsoleSeparator = " "
-
-	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(config), zapcore.Lock(zapcore.AddSync(out)), level))
 }

@@ -158,7 +158,12 @@ func (ctrl *DocumentController) report(
 
 	switch {
 	case status.Refused && !slices.Equal(status.Problems, before.Problems):
-		logger.Warn("the document is refused; the last good one stays in force",
+		consequence := "the last good one stays in force"
+		if status.Generation == 0 {
+			consequence = "there is none in force yet"
+		}
+
+		logger.Warn("the document is refused; "+consequence,
 			zap.Int("generation", status.Generation), zap.Int("problems", len(status.Problems)))
 
 		for _, p := range status.Problems {

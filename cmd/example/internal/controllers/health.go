@@ -89,7 +89,7 @@ func (ctrl *HealthController) Reconcile(ctx context.Context, logger *zap.Logger,
 		*h.TypedSpec() = ctrl.judge(before, *status.TypedSpec(), spec, failure)
 
 		if verdict = h.TypedSpec().Verdict; verdict != before.Verdict {
-			logger.Info("health of service changed", zap.String("service", ptr.ID()),
+			logger.Debug("verdict on the health of a service", zap.String("service", ptr.ID()),
 				zap.String("verdict", string(verdict)), zap.String("because", h.TypedSpec().Message))
 		}
 

@@ -154,6 +154,7 @@ func (ctrl *ProcessController) keep(ctx context.Context, r controller.Runtime, l
 			PID:      status.PID,
 			Restarts: status.Restarts,
 			Started:  status.Started,
+			Settled:  status.Settled,
 			Message:  status.Message,
 		}
 

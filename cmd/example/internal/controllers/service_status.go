@@ -73,11 +73,14 @@ func sumUpService(
 	}
 
 	before := *out.TypedSpec()
-	*out.TypedSpec() = p.sumUp(*in.TypedSpec())
+	now := p.sumUp(*in.TypedSpec())
 
-	if now := out.TypedSpec(); now.State != before.State {
-		logger.Info("state of service changed", zap.String("service", id),
-			zap.String("from", before.State), zap.String("to", now.State), zap.String("because", now.Message))
+	if p.process == nil && (before.State == "stopping" || before.State == "stopped") {
+		now.State = "stopped"
+	}
+
+	if *out.TypedSpec() = now; now.State != before.State {
+		logger.Info("service is "+now.State, zap.String("service", id), zap.String("because", now.Message))
 	}
 
 	return nil
@@ -91,6 +94,10 @@ func (p parts) sumUp(svc resources.ServiceSpec) resources.ServiceStatusSpec {
 		sum.Address = p.endpoint.TypedSpec().Address
 	}
 
+	if p.process != nil && p.process.Metadata().Phase() == resource.PhaseTearingDown {
+		sum.State = "stopping"
+	}
+
 	if p.process == nil || p.status == nil {
 		return sum
 	}
@@ -99,7 +106,7 @@ func (p parts) sumUp(svc resources.ServiceSpec) resources.ServiceStatusSpec {
 	sum.PID, sum.Restarts = status.PID, status.Restarts
 
 	switch {
-	case p.process.Metadata().Phase() == resource.PhaseTearingDown || status.State == string(supervise.Stopping):
+	case sum.State == "stopping" || status.State == string(supervise.Stopping):
 		sum.State = "stopping"
 	case process.Revision != sum.Revision || status.Revision != sum.Revision:
 		sum.State, sum.Message = "updating", "the change is on its way to the process"
@@ -112,6 +119,8 @@ func (p parts) sumUp(svc resources.ServiceSpec) resources.ServiceStatusSpec {
 	case status.State != string(supervise.Running):
 	case process.OneShot:
 		sum.State, sum.Message = "working", "has not ended yet"
+	case process.HealthURL == "" && !status.Settled:
+		sum.State, sum.Message = "starting", "has only just been started"
 	case process.HealthURL == "":
 		sum.State, sum.Ready = "running", true
 	case p.health == nil || p.health.TypedSpec().Instance != status.Instance:

@@ -90,7 +90,7 @@ type Service struct {
 	Needs []string `yaml:"needs,omitempty" protobuf:"5"`
 	// Port is the loopback port the service listens on, [PortAuto], or 0 for none.
 	Port int `yaml:"port,omitempty" protobuf:"6"`
-	// Health says how to find out that the service is well. Without a path, a daemon that runs is ready.
+	// Health says how to find out that the service is well. Without a path, a daemon that has run for a moment is ready.
 	Health Health `yaml:"health,omitempty" protobuf:"7"`
 	// Restart says how long to wait before the service is started again.
 	Restart Restart `yaml:"restart" protobuf:"8"`

@@ -37,6 +37,8 @@ type ProcessStatusSpec struct {
 	Restarts uint64 `yaml:"restarts" protobuf:"5"`
 	// Started is when the process of this instance was started.
 	Started time.Time `yaml:"started" protobuf:"6"`
+	// Settled tells that the process has run long enough not to be a start that fails.
+	Settled bool `yaml:"settled" protobuf:"8"`
 	// Message says how the last process ended, or why it could not be started.
 	Message string `yaml:"message,omitempty" protobuf:"7"`
 }

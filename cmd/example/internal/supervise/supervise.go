@@ -67,6 +67,9 @@ const (
 	Done State = "done"
 )
 
+// SettleTime is how long a process has to run to count as settled.
+const SettleTime = 200 * time.Millisecond
+
 // Status is what is known of a unit.
 type Status struct {
 	// Revision is that of the definition the state is about.
@@ -80,6 +83,8 @@ type Status struct {
 	Restarts uint64
 	// Started is when the process was started.
 	Started time.Time
+	// Settled tells that the process has run for [SettleTime], so that it is more than a start that fails.
+	Settled bool
 	// Message says how the last process ended, or why it could not be started; empty before.
 	Message string
 }

@@ -168,10 +168,9 @@ func (u *unit) runOnce(def Definition) ending {
 
 	asked := u.attend(child, def, instance)
 
-	stop := u.wanted().definition.Stop
 	if !asked {
 		// What the leader of the group has left behind goes the same way.
-		u.s.endGroup(child, stop)
+		u.s.endGroup(child, u.wanted().definition.Stop)
 	}
 
 	message, ok := child.reap()
@@ -184,17 +183,24 @@ func (u *unit) runOnce(def Definition) ending {
 	}
 
 	u.log.Log(level, "service ended", zap.Int("pid", child.pid), zap.String("how", message), zap.Bool("asked", asked))
-	u.report(func(st *Status) { st.PID = 0 })
+	u.report(func(st *Status) { st.PID, st.Settled = 0, false })
 
 	return ending{message: message, ran: u.s.cfg.Clock.Since(began), asked: asked, ok: ok}
 }
 
 // attend waits for the process to end by itself, which is false, or stops it when the wish has changed.
 func (u *unit) attend(child *child, def Definition, instance uint64) bool {
+	settle := u.s.cfg.Clock.NewTimer(SettleTime)
+	defer settle.Stop()
+
 	for {
 		select {
 		case <-child.exited:
 			return false
+		case <-settle.Chan():
+			u.report(func(st *Status) { st.Settled = true })
+
+			continue
 		case <-u.wake:
 		}
 
