@@ -60,7 +60,7 @@ func TestKindsAndIDsThatWereDeclaredOnceCostNothing(t *testing.T) {
 	require.NoError(t, err)
 
 	churn := func() {
-		for i := range 20_000 {
+		for i := range 5_000 {
 			_, err := db.SetInputs(node, dependency.Classic, []controller.Input{
 				byID(controller.InputWeak, "n", "X", fmt.Sprint(i)), whole(controller.InputDestroyReady, "n", fmt.Sprint(i)),
 			})

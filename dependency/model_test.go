@@ -19,8 +19,8 @@ import (
 var (
 	modelNames      = []string{"A", "B", "C", "D"}
 	modelNamespaces = []string{"n", "m"}
-	modelTypes      = []string{"X", "Y", "Z"}
-	modelIDs        = []string{"1", "2", "3"}
+	modelTypes      = []string{"X", "Y"}
+	modelIDs        = []string{"1", "2"}
 )
 
 // model is the database as slices that are scanned.
@@ -260,7 +260,7 @@ func drawInputs(t *rapid.T, form dependency.Form) []controller.Input {
 func drawOutputs(t *rapid.T) []controller.Output {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) controller.Output {
 		return controller.Output{
-			Type: rapid.SampledFrom([]resource.Type{"X", "Y", "Z", "V", "W", ""}).Draw(t, "type"),
+			Type: rapid.SampledFrom([]resource.Type{"X", "Y", "V", "W", ""}).Draw(t, "type"),
 			Kind: controller.OutputKind(rapid.SampledFrom([]int{0, 0, 1, 1, 1, 2}).Draw(t, "kind")),
 		}
 	}), 0, 2).Draw(t, "outputs")
