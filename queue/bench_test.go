@@ -25,7 +25,7 @@ func engineKeys(n int) []engineKey {
 	keys := make([]engineKey, n)
 
 	for i := range keys {
-		keys[i] = engineKey{owner: owner, id: fmt.Sprintf("resource-%07d", i)}
+		keys[i] = engineKey{owner: owner, id: fmt.Sprintf("resource-%07d", i), job: byte(i % 2)}
 	}
 
 	return keys

@@ -171,6 +171,7 @@ func TestKeyedRetry(t *testing.T) {
 		"delayed":                    {delay: time.Second, now: []string{"live=", "fill="}, later: []string{"a=1"}},
 		"without delay":              {now: []string{"live=", "a=1", "fill="}},
 		"negative delay":             {delay: -1, now: []string{"live=", "a=1", "fill="}},
+		"of Fill, delayed":           {delay: time.Second, taken: queue.Fill, now: []string{"live=", "fill="}, later: []string{"a=1"}},
 		"of Fill stays in Fill":      {taken: queue.Fill, now: []string{"live=", "fill=", "a=1"}},
 		"a Live put overtakes":       {delay: time.Second, meanwhile: []queue.Lane{queue.Live}, now: []string{"live=", "a=1+0", "fill="}},
 		"a Fill put does not":        {delay: time.Second, meanwhile: []queue.Lane{queue.Fill}, now: []string{"live=", "fill="}, later: []string{"a=1+0"}},
@@ -269,6 +270,32 @@ func TestKeyedLanesShare(t *testing.T) {
 	for fill, at := range map[string]int{"fill0=": 16, "fill1=": 33, "fill2=": 42} {
 		assert.Equal(t, at, slices.Index(order, fill), "%s in %v", fill, order)
 	}
+}
+
+// Only Live keys that overtake a waiting Fill key count, and they count anew for the next.
+func TestKeyedRunOfLiveKeysBeginsWithAWaitingFillKey(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.Put("overtaken", "", queue.Fill)
+
+	for i := range 50 {
+		b.Put(fmt.Sprint("live", i), "", queue.Live)
+	}
+
+	for range 10 {
+		b.Take()
+	}
+
+	b.Put("overtaken", "", queue.Live)
+	b.Take()
+	b.Put("fill", "", queue.Fill)
+
+	for range 16 {
+		assert.Contains(t, b.take(), "live")
+	}
+
+	assert.Equal(t, "fill=", b.take())
 }
 
 func TestKeyedNeitherLaneStarves(t *testing.T) {
@@ -602,6 +629,25 @@ func TestKeyedPending(t *testing.T) {
 	}, b.Pending())
 }
 
+func TestKeyedDelayedKeysReturnToTheirLane(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+
+	for _, lane := range []queue.Lane{queue.Fill, queue.Live} {
+		b.Put(lane.String(), "", lane)
+		b.Take()
+		b.Retry(lane.String(), "", time.Second)
+	}
+
+	b.clk.advance(time.Second)
+	b.Put("now", "", queue.Live)
+
+	for _, want := range []string{"live=", "now=", "fill="} {
+		assert.Equal(t, want, b.take())
+	}
+}
+
 func TestKeyedStats(t *testing.T) {
 	t.Parallel()
 
@@ -614,6 +660,13 @@ func TestKeyedStats(t *testing.T) {
 
 	b.Put("a", "", queue.Live)
 	assert.Equal(t, queue.Stats{Ready: 2, OldestWait: time.Second}, b.Stats(), "it waits in its new lane from now on")
+
+	b.Take()
+	b.Retry("b", "", time.Second)
+	b.Take()
+	b.clk.advance(3 * time.Second)
+	assert.Equal(t, queue.Stats{Ready: 1, Processing: 1, OldestWait: 2 * time.Second}, b.Stats(),
+		"a delayed key waits from its due time on")
 }
 
 // Many delays, many of them cancelled, come in the order of their due times.

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 
@@ -125,7 +126,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 
 func TestMemoryFollowsTheBacklogDown(t *testing.T) {
 	const (
-		n    = 200_000
+		n    = 50_000
 		left = 16 << 10
 	)
 
@@ -214,4 +215,102 @@ func TestMemoryOfAWaitingKey(t *testing.T) {
 
 	assert.LessOrEqual(t, int64(heapInUse()-before)/n, int64(250))
 	assert.Equal(t, n, q.Len())
+}
+
+// What has left a queue is not kept alive by it, through free lists, the heap, or a value that was taken.
+func TestWhatHasLeftIsNotKept(t *testing.T) {
+	clk := newHandClock()
+	plain := queue.NewQueue[*[64]byte](clk)
+	keyed := queue.NewKeyed[*[64]byte, *[64]byte](clk, queue.KeyedConfig[*[64]byte]{})
+
+	var left []weak.Pointer[[64]byte]
+
+	object := func() *[64]byte {
+		o := new([64]byte)
+		left = append(left, weak.Make(o))
+
+		return o
+	}
+
+	for range 5 {
+		plain.AddAfter(object(), time.Second)
+		keyed.Put(object(), object(), queue.Fill)
+
+		key, value, _ := keyed.Take()
+		keyed.Retry(key, value, time.Second)
+		keyed.Fail(object())
+	}
+
+	clk.advance(time.Second)
+
+	for plain.Len() > 0 {
+		item, _ := plain.Get()
+		plain.Done(item)
+	}
+
+	for key, _, ok := keyed.Take(); ok; key, _, ok = keyed.Take() {
+		keyed.Done(key)
+	}
+
+	for _, failed := range left {
+		keyed.Forget(failed.Value())
+	}
+
+	// The value of a key that is out belongs to whoever took it.
+	out := new([64]byte)
+	keyed.Put(out, object(), queue.Live)
+	keyed.Take()
+
+	heapInUse()
+
+	for i, o := range left {
+		assert.Nil(t, o.Value(), "object %d", i)
+	}
+
+	plain.ShutDown()
+	keyed.Stop()
+}
+
+// A table that has shrunk still knows every key, wherever it is.
+func TestNothingIsForgottenWhenTablesShrink(t *testing.T) {
+	const n = 50_000
+
+	clk := newHandClock()
+	q := queue.NewKeyed[int](clk, queue.KeyedConfig[int]{})
+
+	defer q.Stop()
+
+	takeAndRetry := func(keys []int, delay time.Duration) {
+		for _, key := range keys {
+			q.Put(key, key, queue.Live)
+			q.Take()
+			q.Retry(key, key, delay)
+		}
+	}
+
+	takeAndRetry([]int{-1, -2}, time.Hour)
+	q.Fail(-3)
+	q.Put(-4, -4, queue.Live)
+	q.Take()
+
+	// One in 14 is Fill, so that both lanes hold keys when the table shrinks.
+	for key := range n {
+		lane := queue.Live
+		if key%14 == 0 {
+			lane = queue.Fill
+		}
+
+		q.Put(key, key, lane)
+	}
+
+	for range n {
+		key, _, _ := q.Take()
+		q.Done(key)
+	}
+
+	assert.Equal(t, 1, q.Failures(-3))
+	q.Put(-1, -1, queue.Live)
+	q.Put(-2, -2, queue.Fill)
+	q.Put(-4, -4, queue.Live)
+	assert.Equal(t, queue.Stats{Ready: 1, Delayed: 1, Processing: 1}, q.Stats())
 }

@@ -15,28 +15,35 @@ import (
 	"github.com/switchyard-run/switchyard/queue"
 )
 
-// choose returns a number from 0 up to below n; it is where the operations of a run come from.
-type choose func(what string, n int) int
+// maxSteps ends runs over long fuzz data.
+const maxSteps = 1000
 
-func fromRapid(t *rapid.T) choose {
-	return func(what string, n int) int { return rapid.IntRange(0, n-1).Draw(t, what) }
-}
+// choices is where the operations of a run come from: random bytes, or those of a fuzzer.
+type choices []byte
 
-// fromBytes reads choices from fuzz data, and 0 after its end.
-func fromBytes(data *[]byte) choose {
-	return func(_ string, n int) int {
-		if len(*data) == 0 {
-			return 0
-		}
-
-		b := (*data)[0]
-		*data = (*data)[1:]
-
-		return int(b) % n
+// pick returns a number from 0 up to below n, and 0 after the end.
+func (c *choices) pick(n int) int {
+	if len(*c) == 0 {
+		return 0
 	}
+
+	b := (*c)[0]
+	*c = (*c)[1:]
+
+	return int(b) % n
 }
 
-// inBubble runs f in a synctest bubble, and brings out the panics by which rapid ends a check.
+// drawChoices draws bytes. Small ones are drawn more often, so they are scattered over the whole range.
+func drawChoices(t *rapid.T) choices {
+	c := choices(rapid.SliceOfN(rapid.Byte(), 1, 1000).Draw(t, "choices"))
+	for i := range c {
+		c[i] *= 167
+	}
+
+	return c
+}
+
+// inBubble runs f in a synctest bubble, and brings out the panic by which rapid ends a check.
 func inBubble(t *testing.T, f func()) {
 	t.Helper()
 
@@ -82,6 +89,15 @@ func (m *keyedModel) find(key int) *record {
 	}
 
 	return nil
+}
+
+// mostlyOut returns a key that is out, if there is one, for most keys.
+func (m *keyedModel) mostlyOut(key int) int {
+	if out := m.in(queue.Processing); len(out) > 0 && key%5 != 4 {
+		return out[key%len(out)].Key
+	}
+
+	return key
 }
 
 func (m *keyedModel) drop(key int) {
@@ -255,7 +271,7 @@ func (m *keyedModel) told() int {
 }
 
 // runKeyed runs chosen operations against a Keyed and its model side by side. It must run in a synctest bubble.
-func runKeyed(t require.TestingT, steps, keys int, pick choose) {
+func runKeyed(t require.TestingT, keys int, c choices) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clk := clockwork.NewFakeClockAt(start)
 	told := 0
@@ -267,12 +283,12 @@ func runKeyed(t require.TestingT, steps, keys int, pick choose) {
 
 	defer q.Stop()
 
-	for step := range steps {
-		key, value := pick("key", keys), fmt.Sprint(step)
+	for step := 0; len(c) > 0 && step < maxSteps; step++ {
+		key, value := c.pick(keys), fmt.Sprint(step)
 		wantTold := 0
 		told = 0
 
-		switch op := pick("operation", 20); op {
+		switch op := c.pick(20); op {
 		case 0, 1, 2, 3:
 			lane := queue.Lane(op % 2)
 			q.Put(key, value, lane)
@@ -280,7 +296,7 @@ func runKeyed(t require.TestingT, steps, keys int, pick choose) {
 
 			wantTold = m.told()
 		case 4:
-			items := make([]queue.Item[int, string], pick("batch", 4))
+			items := make([]queue.Item[int, string], c.pick(4))
 			for i := range items {
 				items[i] = queue.Item[int, string]{Key: (key + i) % keys, Value: value}
 				m.put(items[i].Key, value, queue.Fill)
@@ -294,12 +310,14 @@ func runKeyed(t require.TestingT, steps, keys int, pick choose) {
 			wantKey, wantValue, wantOK := m.take()
 			require.Equal(t, fmt.Sprint(wantKey, wantValue, wantOK), fmt.Sprint(key, value, ok))
 		case 9, 10:
+			key = m.mostlyOut(key)
 			q.Done(key)
 			m.done(key)
 
 			wantTold = m.told()
 		case 11, 12, 13:
-			delay := time.Duration(pick("delay", 6)-1) * time.Second
+			key = m.mostlyOut(key)
+			delay := time.Duration(c.pick(6)-1) * time.Second
 			q.Retry(key, value, delay)
 			m.retry(key, value, delay)
 
@@ -311,7 +329,7 @@ func runKeyed(t require.TestingT, steps, keys int, pick choose) {
 			delete(m.failures, key)
 			q.Forget(key)
 		case 16, 17, 18:
-			d := time.Duration(pick("advance", 4)) * time.Second
+			d := time.Duration(c.pick(4)) * time.Second
 			due := len(m.in(queue.Delayed))
 
 			clk.Advance(d)
@@ -323,7 +341,7 @@ func runKeyed(t require.TestingT, steps, keys int, pick choose) {
 				wantTold = m.told()
 			}
 		case 19:
-			if pick("stop", 10) == 0 {
+			if c.pick(10) == 0 {
 				q.Stop()
 				m.stop()
 			}
@@ -355,21 +373,18 @@ func TestKeyedFollowsItsModel(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(rt *rapid.T) {
-		steps := rapid.IntRange(1, 150).Draw(rt, "steps")
-		keys := rapid.SampledFrom([]int{1, 3, 40}).Draw(rt, "keys")
+		keys, c := rapid.SampledFrom([]int{1, 4, 40}).Draw(rt, "keys"), drawChoices(rt)
 
-		inBubble(t, func() { runKeyed(rt, steps, keys, fromRapid(rt)) })
+		inBubble(t, func() { runKeyed(rt, keys, c) })
 	})
 }
 
 func FuzzKeyed(f *testing.F) {
-	f.Add([]byte{3}, []byte("\x00\x00\x00\x05\x00\x0c\x03\x00\x10\x02\x00\x05\x00\x09"))
-	f.Add([]byte{20}, []byte("put some, take some, drop the rest of it and begin again"))
+	f.Add(byte(3), []byte("\x00\x00\x00\x05\x00\x0c\x03\x00\x10\x02\x00\x05\x00\x09"))
+	f.Add(byte(20), []byte("put some, take some, drop the rest of it and begin again"))
 
-	f.Fuzz(func(t *testing.T, keys, data []byte) {
-		synctest.Test(t, func(t *testing.T) {
-			runKeyed(t, min(len(data), 1000), 1+fromBytes(&keys)("keys", 50), fromBytes(&data))
-		})
+	f.Fuzz(func(t *testing.T, keys byte, data []byte) {
+		synctest.Test(t, func(t *testing.T) { runKeyed(t, 1+int(keys)%50, data) })
 	})
 }
 
@@ -441,22 +456,22 @@ func (m *queueModel) done(item int) {
 }
 
 // runQueue runs chosen operations against a Queue and its model side by side. It must run in a synctest bubble.
-func runQueue(t require.TestingT, steps, items int, pick choose) {
+func runQueue(t require.TestingT, items int, c choices) {
 	clk := clockwork.NewFakeClock()
 	q := queue.NewQueue[int](clk)
 	m := &queueModel{failures: map[int]int{}}
 
 	defer q.ShutDown()
 
-	for range steps {
-		item := pick("item", items)
+	for step := 0; len(c) > 0 && step < maxSteps; step++ {
+		item := c.pick(items)
 
-		switch pick("operation", 18) {
+		switch c.pick(18) {
 		case 0, 1, 2, 3:
 			q.Add(item)
 			m.add(item)
 		case 4, 5, 6:
-			delay := time.Duration(pick("delay", 6)-1) * time.Second
+			delay := time.Duration(c.pick(6)-1) * time.Second
 			q.AddAfter(item, delay)
 			m.addAfter(item, delay)
 		case 7:
@@ -477,21 +492,25 @@ func runQueue(t require.TestingT, steps, items int, pick choose) {
 				require.True(t, shutdown)
 			}
 		case 12, 13:
+			if len(m.out) > 0 && item%5 != 4 {
+				item = m.out[item%len(m.out)]
+			}
+
 			q.Done(item)
 			m.done(item)
 		case 14:
 			q.Forget(item)
 			delete(m.failures, item)
 		case 15, 16:
-			d := time.Duration(pick("advance", 4)) * time.Second
+			d := time.Duration(c.pick(4)) * time.Second
 			clk.Advance(d)
 			m.advance(d)
 
-			if pick("wait", 2) == 0 {
+			if c.pick(2) == 0 {
 				synctest.Wait()
 			}
 		case 17:
-			if pick("shut down", 10) == 0 {
+			if c.pick(10) == 0 {
 				q.ShutDown()
 
 				m.closed, m.delayed = true, nil
@@ -511,20 +530,17 @@ func TestQueueFollowsItsModel(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(rt *rapid.T) {
-		steps := rapid.IntRange(1, 150).Draw(rt, "steps")
-		items := rapid.SampledFrom([]int{1, 3, 40}).Draw(rt, "items")
+		items, c := rapid.SampledFrom([]int{1, 4, 40}).Draw(rt, "items"), drawChoices(rt)
 
-		inBubble(t, func() { runQueue(rt, steps, items, fromRapid(rt)) })
+		inBubble(t, func() { runQueue(rt, items, c) })
 	})
 }
 
 func FuzzQueue(f *testing.F) {
-	f.Add([]byte{3}, []byte("\x00\x00\x00\x08\x00\x05\x03\x00\x0f\x02\x00\x08\x00\x0c"))
-	f.Add([]byte{20}, []byte("add some, get some, come back later and shut it all down"))
+	f.Add(byte(3), []byte("\x00\x00\x00\x08\x00\x05\x03\x00\x0f\x02\x00\x08\x00\x0c"))
+	f.Add(byte(20), []byte("add some, get some, come back later and shut it all down"))
 
-	f.Fuzz(func(t *testing.T, items, data []byte) {
-		synctest.Test(t, func(t *testing.T) {
-			runQueue(t, min(len(data), 1000), 1+fromBytes(&items)("items", 50), fromBytes(&data))
-		})
+	f.Fuzz(func(t *testing.T, items byte, data []byte) {
+		synctest.Test(t, func(t *testing.T) { runQueue(t, 1+int(items)%50, data) })
 	})
 }

@@ -448,24 +448,30 @@ func TestQueueShutDownWaitsForTheTimer(t *testing.T) {
 		}
 		q := queue.NewQueue[string](clk)
 
+		// The timer fires once and is over.
 		q.AddAfter("a", time.Second)
 		clk.Advance(time.Second)
+		release <- struct{}{}
+		synctest.Wait()
 
-		over := make(chan struct{})
+		// It fires again, and once more before that is over.
+		for range 2 {
+			q.AddAfter("a", time.Second)
+			clk.Advance(time.Second)
+		}
+
+		over := make(chan struct{}, 2)
 
 		for range 2 {
 			go func() { q.ShutDown(); over <- struct{}{} }()
 		}
 
-		synctest.Wait()
-
-		select {
-		case <-over:
-			t.Error("ShutDown returned while the timer was running")
-		default:
+		for range 2 {
+			synctest.Wait()
+			assert.Empty(t, over, "ShutDown returned while the timer was running")
+			release <- struct{}{}
 		}
 
-		close(release)
 		<-over
 		<-over
 	})
