@@ -73,12 +73,23 @@ type run struct {
 func (c *Collection) Kind() reduced.Kind { return c.kind }
 
 // Start begins a run without contents; readers wait until [Collection.Complete].
-func (c *Collection) Start() {
-	c.run.Store(&run{
+func (c *Collection) Start() { c.run.Store(newRun()) }
+
+func newRun() *run {
+	return &run{
 		complete: make(chan struct{}),
 		stopped:  make(chan struct{}),
 		work:     btree.NewMap[resource.ID, resource.Resource](degree),
-	})
+	}
+}
+
+// current returns the run, or one that nobody reads: a writer may come to know late that the run was stopped.
+func (c *Collection) current() *run {
+	if r := c.run.Load(); r != nil {
+		return r
+	}
+
+	return newRun()
 }
 
 // Stop ends the run: readers that wait are let go, contexts with teardown are cancelled, and the contents dropped.
@@ -91,29 +102,29 @@ func (c *Collection) Stop() {
 
 // Lookup returns the writer's present value. It is the cached object itself and must not be changed.
 func (c *Collection) Lookup(id resource.ID) (resource.Resource, bool) {
-	return c.run.Load().work.Get(id)
+	return c.current().work.Get(id)
 }
 
 // All yields the writer's present values in order of id. They are the cached objects themselves.
 func (c *Collection) All() iter.Seq2[resource.ID, resource.Resource] {
-	return func(yield func(resource.ID, resource.Resource) bool) { c.run.Load().work.Scan(yield) }
+	return func(yield func(resource.ID, resource.Resource) bool) { c.current().work.Scan(yield) }
 }
 
 // Put adds or replaces a resource, which the cache keeps: nobody may change it afterwards. Readers see it with the next
 // Publish.
 func (c *Collection) Put(res resource.Resource) {
-	c.run.Load().work.Set(res.Metadata().ID(), res)
+	c.current().work.Set(res.Metadata().ID(), res)
 }
 
 // Delete takes a resource away. Readers see it with the next Publish.
 func (c *Collection) Delete(id resource.ID) {
-	c.run.Load().work.Delete(id)
+	c.current().work.Delete(id)
 }
 
 // Publish shows readers what was changed. The ids are those changed since the last call: contexts that wait for the
 // teardown of one of them are looked at.
 func (c *Collection) Publish(changed ...resource.ID) {
-	r := c.run.Load()
+	r := c.current()
 	view := r.work.Copy()
 	r.view.Store(view)
 
@@ -124,7 +135,7 @@ func (c *Collection) Publish(changed ...resource.ID) {
 
 // Complete publishes the contents as complete, which readers wait for after Start. Further calls do nothing.
 func (c *Collection) Complete() {
-	r := c.run.Load()
+	r := c.current()
 
 	select {
 	case <-r.complete:

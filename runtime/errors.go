@@ -31,16 +31,27 @@ type ConfigError struct {
 // Error names the field.
 func (e *ConfigError) Error() string { return fmt.Sprintf("runtime config: %s %s", e.Field, e.Problem) }
 
-// StragglersError is returned by Run when controllers still ran after the grace at stop. Their goroutines live on.
+// StragglersError is returned by Run when not everything had ended after the grace at stop. What is named lives on.
 type StragglersError struct {
-	// Grace is how long they were waited for.
+	// Grace is how long was waited.
 	Grace time.Duration
-	// Controllers are the names of those who still run, in order of registration.
+	// Controllers are the names of the controllers that still run, in order of registration.
 	Controllers []string
+	// Watches are the kinds whose watch has not ended, because the state does not heed its context.
+	Watches []string
 }
 
-// Error names the controllers.
+// Error names what still runs.
 func (e *StragglersError) Error() string {
-	return fmt.Sprintf("controllers still running %s after they were told to stop: %s (they do not heed their context)",
-		e.Grace, strings.Join(e.Controllers, ", "))
+	var still []string
+
+	if len(e.Controllers) > 0 {
+		still = append(still, "controllers "+strings.Join(e.Controllers, ", "))
+	}
+
+	if len(e.Watches) > 0 {
+		still = append(still, "watches of "+strings.Join(e.Watches, ", "))
+	}
+
+	return fmt.Sprintf("still running %s after the end of their context, which they do not heed: %s", e.Grace, strings.Join(still, "; "))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/siderolabs/gen/optional"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -122,7 +123,7 @@ func TestStragglersAreNamed(t *testing.T) {
 		default:
 		}
 
-		entries := logs.FilterMessageSnippet("not ended").All()
+		entries := logs.FilterMessageSnippet("still running").All()
 		require.NotEmpty(t, entries)
 		assert.Equal(t, []any{"deaf"}, entries[0].ContextMap()["controllers"])
 
@@ -163,6 +164,42 @@ func TestGraceRunsOut(t *testing.T) {
 
 		close(release)
 	})
+}
+
+// The grace covers a state that does not heed the context of a watch, and the error names the kind.
+func TestGraceCoversWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &deafState{State: newState(), release: make(chan struct{})}
+		w := newWorld(t, st, runtime.Config{Grace: 10 * time.Second}, nil)
+		w.register(&classic{name: "c", inputs: []controller.Input{sources(controller.InputWeak)}, pass: idle})
+
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+
+		go func() { ended <- w.Run(ctx) }()
+
+		time.Sleep(time.Minute)
+		cancel()
+
+		var stragglers *runtime.StragglersError
+		require.ErrorAs(t, <-ended, &stragglers)
+		assert.Empty(t, stragglers.Controllers)
+		assert.Equal(t, []string{ns + "/" + sourceType}, stragglers.Watches)
+
+		close(st.release)
+	})
+}
+
+type deafState struct {
+	state.State
+
+	release chan struct{}
+}
+
+func (s *deafState) WatchKindAggregated(context.Context, resource.Kind, chan<- []state.Event, ...state.WatchKindOption) error {
+	<-s.release
+
+	return errBroken
 }
 
 // Controllers that back off, wait for a requeue or for their first contents do not hold up the end.

@@ -529,6 +529,43 @@ func TestFirstWatchRefused(t *testing.T) {
 	})
 }
 
+// A mapped input whose watch could not be opened at first: what changed until it was, unseen, is made up for by looking
+// at all primary inputs again.
+func TestLateWatchOfAMappedInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newFaulty(newState())
+		st.refuse[sourceType] = errBroken
+		w := newWorld(t, state.WrapCore(st), runtime.Config{}, nil)
+
+		var seen journal[int]
+
+		w.register(&queued{name: "q",
+			settings: controller.QSettings{Inputs: []controller.Input{targets(controller.InputQPrimary), sources(controller.InputQMapped)}},
+			reconcile: func(ctx context.Context, r controller.QRuntime, _ resource.Pointer) error {
+				s, err := safe.ReaderGet[*source](ctx, r, sourcePtr("s"))
+				if err != nil {
+					return err
+				}
+
+				seen.add(s.TypedSpec().N)
+
+				return nil
+			}})
+		w.create(newTarget("t", 0), newSource("s", 1))
+		w.start()
+		synctest.Wait()
+		w.set("s", 2)
+		time.Sleep(time.Minute)
+		require.Equal(t, []int{1}, seen.all())
+
+		st.set(func() { delete(st.refuse, sourceType) })
+		time.Sleep(time.Minute)
+		assert.Equal(t, []int{1, 2}, seen.all())
+
+		w.end()
+	})
+}
+
 // A state that hangs while a watch is opened delays those who need the kind, and nobody else.
 func TestHangingWatchDelaysItsKindOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

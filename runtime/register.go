@@ -291,7 +291,8 @@ func (r *Runtime) remove(e *entry) {
 	e.stop()
 	<-e.done
 
-	r.db.Remove(e.node)
+	// An update of its inputs may have come in between.
+	r.watches.adjust(r.db.Remove(e.node))
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -129,22 +129,25 @@ func (r *Runtime) Run(ctx context.Context) error {
 	router := dependency.NewRouter(r.db, (*entry).deliver)
 	delivery.Go(func() { r.intake.deliver(ctx, router.Route) })
 
-	early := r.openWatches(ctx)
-	if early == nil {
+	failed := r.openWatches(ctx)
+	if failed == nil {
 		r.startAll(ctx)
 		<-ctx.Done()
 	}
 
-	err := r.stop(ctx, end, early != nil)
+	end(nil)
 
-	r.watches.wait()
-	delivery.Wait()
+	err := r.await(r.stop(failed != nil), &delivery)
 
 	for _, kind := range r.cache.Kinds() {
 		r.cache.Collection(kind).Stop()
 	}
 
 	r.metrics.Close()
+
+	if watch := (*watchError)(nil); err == nil && errors.As(context.Cause(ctx), &watch) {
+		return watch
+	}
 
 	return err
 }
@@ -253,75 +256,71 @@ type watchError struct{ err error }
 func (e *watchError) Error() string { return "controller runtime watch error: " + e.err.Error() }
 func (e *watchError) Unwrap() error { return e.err }
 
-// stop ends the run: no controller is started any more, and those that run are waited for. A run that ended before it
+// stop has no controller started any more and those that run told to end, and returns them. A run that ended before it
 // started any may begin anew.
-func (r *Runtime) stop(ctx context.Context, end context.CancelCauseFunc, early bool) error {
-	end(nil)
-
+func (r *Runtime) stop(early bool) []*entry {
 	r.mu.Lock()
-	r.phase = stopped
+	defer r.mu.Unlock()
+
 	if early {
 		r.phase = created
+
+		return nil
 	}
+
+	r.phase = stopped
 
 	var entries []*entry
 
 	for _, node := range r.db.Nodes() {
-		if e := node.Target(); e.started || !early {
-			entries = append(entries, e)
-		}
-	}
-	r.mu.Unlock()
-
-	for _, e := range entries {
-		e.stop()
+		entries = append(entries, node.Target())
+		node.Target().stop()
 	}
 
-	if err := r.await(entries); err != nil {
-		return err
-	}
-
-	r.ending.Wait()
-
-	var failed *watchError
-	if errors.As(context.Cause(ctx), &failed) {
-		return failed
-	}
-
-	return nil
+	return entries
 }
 
-// await waits for controllers to end, names those that take long, and gives up after the grace, if there is one.
-func (r *Runtime) await(entries []*entry) error {
-	clock := r.cfg.Clock
-	warning := clock.NewTimer(stragglerWarning)
+// await waits for controllers, watches and delivery to end, names those that take long, and gives up after the grace, if
+// there is one.
+func (r *Runtime) await(entries []*entry, delivery *sync.WaitGroup) error {
+	ended := make(chan struct{})
+
+	go func() {
+		defer close(ended)
+
+		for _, e := range entries {
+			<-e.done
+		}
+
+		r.ending.Wait()
+		r.watches.wait()
+		delivery.Wait()
+	}()
+
+	warning := r.cfg.Clock.NewTimer(stragglerWarning)
 	defer warning.Stop()
 
 	var grace <-chan time.Time
 
 	if r.cfg.Grace > 0 {
-		timer := clock.NewTimer(r.cfg.Grace)
+		timer := r.cfg.Clock.NewTimer(r.cfg.Grace)
 		defer timer.Stop()
 
 		grace = timer.Chan()
 	}
 
-	for i, patience := 0, stragglerWarning; i < len(entries); {
+	for waited := stragglerWarning; ; waited *= 2 {
 		select {
-		case <-entries[i].done:
-			i++
+		case <-ended:
+			return nil
 		case <-warning.Chan():
-			r.logger.Warn("controllers have not ended since they were told to stop",
-				zap.Strings("controllers", stillRunning(entries)), zap.Duration("after", patience))
-
-			warning.Reset(patience)
-			patience *= 2
+			r.logger.Warn("still running after the end of their context", zap.Duration("after", waited),
+				zap.Strings("controllers", stillRunning(entries)), zap.Strings("watches", r.watches.stillAlive()))
+			warning.Reset(waited)
 		case <-grace:
-			return &StragglersError{Grace: r.cfg.Grace, Controllers: stillRunning(entries)}
+			return &StragglersError{Grace: r.cfg.Grace, Controllers: stillRunning(entries), Watches: r.watches.stillAlive()}
 		}
 	}
-
-	return nil
 }
 
 func stillRunning(entries []*entry) []string {

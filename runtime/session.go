@@ -96,13 +96,13 @@ func (s *session) follow(ctx context.Context) error {
 				return errClosed
 			}
 
-			err = s.take(batch)
+			err = s.take(ctx, batch)
 		case event, ok := <-s.singles:
 			if !ok {
 				return errClosed
 			}
 
-			err = s.take([]state.Event{event})
+			err = s.take(ctx, []state.Event{event})
 		case <-w.retrack:
 			return errTracking
 		case <-audit:
@@ -139,7 +139,11 @@ func (w *watch) warnUnsynced(after time.Duration) {
 
 // take brings the table up to date with a batch of events, and puts what it comes to into the intake. The cache shows
 // a change before anybody can be woken for it.
-func (s *session) take(batch []state.Event) error {
+func (s *session) take(ctx context.Context, batch []state.Event) error {
+	if ctx.Err() != nil {
+		return ctx.Err() // nobody reads any more, and nobody is to be woken
+	}
+
 	w := s.watch
 	s.changes = s.changes[:0]
 

@@ -36,10 +36,12 @@ type watches struct {
 
 	running sync.WaitGroup
 
-	// mu guards the fields below. The context is that of the engine's run; nil while it does not run.
-	mu   sync.Mutex
-	ctx  context.Context
-	open map[reduced.Kind]*watch
+	// mu guards the fields below. The context is that of the engine's run; nil while it does not run. Alive holds those
+	// that were closed as well, until their goroutine has ended.
+	mu    sync.Mutex
+	ctx   context.Context
+	open  map[reduced.Kind]*watch
+	alive map[*watch]struct{}
 }
 
 // start lets watches be opened until the context ends.
@@ -49,6 +51,7 @@ func (s *watches) start(ctx context.Context) {
 
 	s.ctx = ctx
 	s.open = map[reduced.Kind]*watch{}
+	s.alive = map[*watch]struct{}{}
 }
 
 // wait returns when all watches have ended, after the end of the context.
@@ -102,12 +105,37 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 	}
 
 	s.open[kind] = w
+	s.alive[w] = struct{}{}
 
 	s.running.Go(func() {
+		defer s.ended(w)
 		defer cancel()
 
 		w.run(ctx)
 	})
+}
+
+func (s *watches) ended(w *watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	delete(s.alive, w)
+}
+
+// stillAlive returns the kinds whose watch has not ended, in order.
+func (s *watches) stillAlive() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var kinds []string
+
+	for w := range s.alive {
+		kinds = append(kinds, w.kind.String())
+	}
+
+	slices.Sort(kinds)
+
+	return kinds
 }
 
 // attempted returns when the first attempt to open the watch of each kind has come to an end, or the context has. It
