@@ -8,7 +8,7 @@ import (
 
 // exactBudget bounds the work spent on finding the shortest of all ways round one group of controllers, in edges
 // followed. It is a constant, so that the whole stays linear; groups of some hundred controllers stay well below it.
-const exactBudget = 1 << 22
+const exactBudget = 1 << 20
 
 // flow is the graph that data flows in. Its nodes are numbers: first the controllers, then the outputs, then the
 // inputs, each in the order of the declarations. Every way from controller to controller has exactly three steps
@@ -239,34 +239,40 @@ func (s *search) shortest(controllers []int) []int {
 }
 
 // through returns the shortest way from a controller back to itself, if it is shorter than limit nodes; 0 means any
-// length. The edges followed are taken off the budget, but a search once begun is finished.
+// length. The edges followed are taken off the budget, but a search once begun is finished. Nodes are visited level by
+// level: those queued before level are depth-1 steps away from the start.
 func (s *search) through(start, limit int, budget *int) []int {
 	s.round++
 	s.queue = append(s.queue[:0], start)
 
-	for depth := 1; len(s.queue) > 0 && (limit == 0 || depth < limit); depth++ {
-		var level []int
+	depth, level := 1, 1
 
-		for _, node := range s.queue {
-			*budget -= len(s.f.next[node])
-
-			for _, to := range s.f.next[node] {
-				if s.group[to] != s.group[start] || s.seen[to] == s.round {
-					continue
-				}
-
-				s.seen[to] = s.round
-				s.from[to] = node
-
-				if to == start {
-					return s.wayTo(start)
-				}
-
-				level = append(level, to)
-			}
+	for next := 0; next < len(s.queue); next++ {
+		if next == level {
+			depth, level = depth+1, len(s.queue)
 		}
 
-		s.queue = level
+		if limit > 0 && depth >= limit {
+			break
+		}
+
+		node := s.queue[next]
+		*budget -= len(s.f.next[node])
+
+		for _, to := range s.f.next[node] {
+			if s.group[to] != s.group[start] || s.seen[to] == s.round {
+				continue
+			}
+
+			s.seen[to] = s.round
+			s.from[to] = node
+
+			if to == start {
+				return s.wayTo(start)
+			}
+
+			s.queue = append(s.queue, to)
+		}
 	}
 
 	return nil
