@@ -64,9 +64,26 @@ type Collection struct {
 type run struct {
 	complete  chan struct{} // closed by the writer once the first contents are published
 	stopped   chan struct{} // closed by Stop
-	view      atomic.Pointer[btree.Map[resource.ID, resource.Resource]]
-	work      *btree.Map[resource.ID, resource.Resource] // the writer's
+	published atomic.Pointer[contents]
 	teardowns teardowns
+
+	// The fields below are the writer's: the tree that it works on, and the ids of which an incarnation has ended since
+	// the last Publish.
+	work  *btree.Map[resource.ID, resource.Resource]
+	ended []resource.ID
+}
+
+// contents is what readers see; it does not change. Contents are numbered from 1 in the order of their publication.
+type contents struct {
+	tree   *btree.Map[resource.ID, resource.Resource]
+	number uint64
+}
+
+// running tells whether the resource is there and not tearing down.
+func (c *contents) running(id resource.ID) bool {
+	res, ok := c.tree.Get(id)
+
+	return ok && res.Metadata().Phase() != resource.PhaseTearingDown
 }
 
 // Kind returns the kind that is cached.
@@ -92,11 +109,12 @@ func (c *Collection) current() *run {
 	return newRun()
 }
 
-// Stop ends the run: readers that wait are let go, contexts with teardown are cancelled, and the contents dropped.
+// Stop ends the run: readers that wait are let go, contexts with teardown are cancelled, and the contents dropped. When
+// it returns, nothing runs on behalf of those contexts.
 func (c *Collection) Stop() {
 	if r := c.run.Swap(nil); r != nil {
 		close(r.stopped)
-		r.teardowns.cancelAll(ErrStopped)
+		r.teardowns.stop(ErrStopped)
 	}
 }
 
@@ -113,23 +131,44 @@ func (c *Collection) All() iter.Seq2[resource.ID, resource.Resource] {
 // Put adds or replaces a resource, which the cache keeps: nobody may change it afterwards. Readers see it with the next
 // Publish.
 func (c *Collection) Put(res resource.Resource) {
-	c.current().work.Set(res.Metadata().ID(), res)
+	r := c.current()
+	md := res.Metadata()
+
+	if old, replaced := r.work.Set(md.ID(), res); replaced && !old.Metadata().Created().Equal(md.Created()) {
+		r.ended = append(r.ended, md.ID())
+	}
 }
 
 // Delete takes a resource away. Readers see it with the next Publish.
 func (c *Collection) Delete(id resource.ID) {
-	c.current().work.Delete(id)
+	r := c.current()
+
+	if _, there := r.work.Delete(id); there {
+		r.ended = append(r.ended, id)
+	}
 }
 
-// Publish shows readers what was changed. The ids are those changed since the last call: contexts that wait for the
-// teardown of one of them are looked at.
+// Publish shows readers what was changed. The ids are those that were put tearing down since the last call; others may
+// be among them. Contexts that wait for their teardown are cancelled, and so are those that wait for the teardown of
+// resources that were deleted, or replaced by a new incarnation, whether or not they are there again.
 func (c *Collection) Publish(changed ...resource.ID) {
 	r := c.current()
-	view := r.work.Copy()
-	r.view.Store(view)
+	now := &contents{tree: r.work.Copy(), number: 1}
+
+	if last := r.published.Load(); last != nil {
+		now.number = last.number + 1
+	}
+
+	r.published.Store(now)
+
+	for _, id := range r.ended {
+		r.teardowns.check(id, now, true)
+	}
+
+	r.ended = nil
 
 	for _, id := range changed {
-		r.teardowns.check(id, view)
+		r.teardowns.check(id, now, false)
 	}
 }
 
@@ -163,8 +202,8 @@ func (c *Collection) Synced() bool {
 // Len returns the number of cached resources; 0 while no engine runs.
 func (c *Collection) Len() int {
 	if r := c.run.Load(); r != nil {
-		if view := r.view.Load(); view != nil {
-			return view.Len()
+		if now := r.published.Load(); now != nil {
+			return now.tree.Len()
 		}
 	}
 
@@ -195,7 +234,7 @@ func (c *Collection) View(ctx context.Context, name string) (view View, ok bool,
 		return View{}, false, err
 	}
 
-	return View{kind: c.kind, tree: r.view.Load()}, true, nil
+	return View{kind: c.kind, tree: r.published.Load().tree}, true, nil
 }
 
 // ContextWithTeardown returns a context that is cancelled when the resource is tearing down or gone, which it may be
@@ -207,19 +246,7 @@ func (c *Collection) ContextWithTeardown(ctx context.Context, name string, id re
 		return nil, false, err
 	}
 
-	ctx = r.teardowns.add(ctx, id)
-
-	// The writer publishes before it looks for waiting contexts, and this one waits already: whichever comes later
-	// sees the other.
-	r.teardowns.check(id, r.view.Load())
-
-	select {
-	case <-r.stopped:
-		r.teardowns.cancelAll(ErrStopped)
-	default:
-	}
-
-	return ctx, true, nil
+	return r.teardowns.add(ctx, id, r.published.Load), true, nil
 }
 
 // await returns the run once its first contents are complete, or nil when there is no run.
