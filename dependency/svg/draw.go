@@ -117,6 +117,10 @@ func (d *drawing) body() {
 		d.linef(`</g>`)
 	}
 
+	if !d.placed.labels {
+		return
+	}
+
 	for i, edge := range d.graph.Edges {
 		d.label(edge, d.placed.routes[i].label)
 	}

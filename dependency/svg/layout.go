@@ -16,13 +16,38 @@ import (
 	"github.com/switchyard-run/switchyard/dependency/render"
 )
 
-// ErrTooLarge is the error for a graph with more nodes or edges than can be laid out in reasonable time, or looked at.
+// ErrTooLarge is the error for a graph with more than 1000 nodes or 1600 edges, which could not be laid out in reasonable
+// time, nor looked at. DOT and JSON have no such limit.
 var ErrTooLarge = errors.New("svg: the graph is too large for a picture")
 
+// Limits on what is drawn how, so that a layout, which nothing can interrupt, takes seconds at the very worst: dot's
+// time grows with a high power of the edges that span several ranks, and labels and curves multiply them.
 const (
-	maxNodes = 2000
-	maxEdges = 5000
+	maxNodes   = 1000
+	maxEdges   = 1600
+	maxCurved  = 400
+	maxLabeled = 120
 )
+
+// effort is how much care a layout takes.
+type effort struct {
+	labels bool
+	// directions are tried in order, as Graphviz spells them.
+	directions []string
+	// attributes are further settings of the graph for Graphviz.
+	attributes string
+}
+
+func effortFor(g *render.Graph) effort {
+	switch edges := len(g.Edges); {
+	case edges <= maxLabeled:
+		return effort{labels: true, directions: []string{"LR", "TB"}}
+	case edges <= maxCurved:
+		return effort{directions: []string{"LR", "TB"}, attributes: "nslimit=2;"}
+	default:
+		return effort{directions: []string{"LR"}, attributes: "splines=line;nslimit=0.1;nslimit1=1;mclimit=0.05;"}
+	}
+}
 
 // graphvizMemory guards the Graphviz module, which has one linear memory per process.
 var graphvizMemory sync.Mutex
@@ -42,7 +67,7 @@ type route struct {
 	curve []point
 	// tip is where the head ends; the curve ends where it begins.
 	tip point
-	// label is the centre of the text.
+	// label is the centre of the text, where there are labels.
 	label point
 }
 
@@ -51,6 +76,9 @@ type layout struct {
 	width, height float64
 	boxes         []box
 	routes        []route
+
+	// labels tells whether there is room for the labels of edges.
+	labels bool
 }
 
 // place lays the graph out, with data flowing from left to right, which suits names, or from top to bottom where that
@@ -67,38 +95,48 @@ func place(ctx context.Context, g *render.Graph) (*layout, error) {
 		return &layout{}, ctx.Err()
 	}
 
-	across, err := layOut(ctx, g, "LR")
-	if err != nil || across.width <= tooBroad*across.height {
-		return across, err
+	var best *layout
+
+	care := effortFor(g)
+
+	for _, direction := range care.directions {
+		l, err := layOut(ctx, g, care, direction)
+		if err != nil {
+			return nil, fmt.Errorf("svg: laying out %d nodes and %d edges: %w", len(g.Nodes), len(g.Edges), err)
+		}
+
+		if best == nil || l.broadness() < best.broadness() {
+			best = l
+		}
+
+		if best.broadness() <= tooBroad {
+			break
+		}
 	}
 
-	down, err := layOut(ctx, g, "TB")
-	if err != nil {
-		return nil, err
-	}
-
-	if down.width/down.height < across.width/across.height {
-		return down, nil
-	}
-
-	return across, nil
+	return best, nil
 }
 
-// layOut lays the graph out in one direction, as Graphviz spells it.
-func layOut(ctx context.Context, g *render.Graph, direction string) (*layout, error) {
-	l := &layout{boxes: make([]box, len(g.Nodes)), routes: make([]route, len(g.Edges))}
+// broadness is how many times broader than high the picture is.
+func (l *layout) broadness() float64 {
+	return l.width / l.height
+}
+
+// layOut lays the graph out in one direction.
+func layOut(ctx context.Context, g *render.Graph, care effort, direction string) (*layout, error) {
+	l := &layout{labels: care.labels, boxes: make([]box, len(g.Nodes)), routes: make([]route, len(g.Edges))}
 
 	for i, node := range g.Nodes {
 		l.boxes[i].width, l.boxes[i].height = nodeSize(node)
 	}
 
-	text, err := graphvizLayout(ctx, question(g, l, direction))
+	text, err := graphvizLayout(ctx, l.question(g, care, direction))
 	if err != nil {
-		return nil, fmt.Errorf("svg: laying out %d nodes and %d edges: %w", len(g.Nodes), len(g.Edges), err)
+		return nil, err
 	}
 
 	if err := l.read(text); err != nil {
-		return nil, fmt.Errorf("svg: reading the layout: %w", err)
+		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
 
 	return l, ctx.Err()
@@ -106,7 +144,7 @@ func layOut(ctx context.Context, g *render.Graph, direction string) (*layout, er
 
 // question puts the graph as Graphviz needs to know it: nodes n0, n1 and so on with their sizes, edges with their
 // positions as ids. The text of an edge is replaced by as many letters of a typeface of fixed width as take its space.
-func question(g *render.Graph, l *layout, direction string) []byte {
+func (l *layout) question(g *render.Graph, care effort, direction string) []byte {
 	const (
 		pixelsPerInch = 72
 		letterWidth   = 0.6 * edgeFont
@@ -114,7 +152,7 @@ func question(g *render.Graph, l *layout, direction string) []byte {
 
 	var b bytes.Buffer
 
-	fmt.Fprintf(&b, "digraph{rankdir=%s;nodesep=0.25;ranksep=0.4;\n", direction)
+	fmt.Fprintf(&b, "digraph{rankdir=%s;nodesep=0.25;ranksep=0.4;%s\n", direction, care.attributes)
 	b.WriteString("node[shape=box,fixedsize=true,label=\"\"];\n")
 	fmt.Fprintf(&b, "edge[fontname=Courier,fontsize=%d];\n", edgeFont)
 
@@ -127,7 +165,10 @@ func question(g *render.Graph, l *layout, direction string) []byte {
 	}
 
 	for i, edge := range g.Edges {
-		lines := edge.Lines()
+		var lines []string
+		if care.labels {
+			lines = edge.Lines()
+		}
 
 		space := make([]string, len(lines))
 		for j, line := range lines {
@@ -241,6 +282,10 @@ func (l *layout) read(text []byte) error {
 
 		if err := l.routes[i].read(edge.Pos, at); err != nil {
 			return fmt.Errorf("edge %d: %w", i, err)
+		}
+
+		if !l.labels {
+			continue
 		}
 
 		if l.routes[i].label, err = at(edge.LP); err != nil {

@@ -26,6 +26,9 @@ const defaultTitle = "Controllers, what they read and what they write"
 // Render writes the graph as an SVG document with a title and a legend. The same graph gives the same bytes, whatever
 // the order of its edges. It is safe for concurrent use; calls take turns.
 //
+// A graph with more than 120 edges has no labels on them, as the legend and the tooltips tell the same; with more than
+// 400, edges are straight lines. The aim is a picture within a second or two for some hundred controllers.
+//
 // A layout, once begun, cannot be interrupted: the context is looked at before it begins and after it has ended. The
 // error is the context's, the writer's, [ErrTooLarge], or that of a layout that failed, in which case nothing has been
 // written.
