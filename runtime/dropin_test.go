@@ -277,7 +277,7 @@ func TestRuntimeOfClassicControllers(t *testing.T) {
 			name:   "reader",
 			inputs: []controller.Input{safe.Input[*order](controller.InputWeak)},
 			pass: func(ctx context.Context, r controller.Runtime) error {
-				var full controller.QRuntime = r.(controller.QRuntime)
+				full := r.(controller.QRuntime)
 
 				reader, ok := r.(controller.Reader).(controller.UncachedReader)
 				if !ok {
