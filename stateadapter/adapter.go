@@ -40,7 +40,7 @@ type Config struct {
 	Clock clockwork.Clock
 	// Metrics counts reads and writes.
 	Metrics metrics.Controller
-	// Logger is the controller's.
+	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
 	// WarnOnUncachedReads logs reads of kinds that are not cached, once per kind, unless the read asked to be uncached.
 	WarnOnUncachedReads bool
@@ -179,7 +179,7 @@ func (a *Adapter) cached(kind reduced.Kind) *cache.Collection {
 
 	if a.cfg.WarnOnUncachedReads {
 		if _, known := a.warned.LoadOrStore(kind, struct{}{}); !known {
-			a.cfg.Logger.Warn("controller reads a kind that is not cached", zap.String("controller", a.cfg.Name), zap.Stringer("kind", kind))
+			a.cfg.Logger.Warn("controller reads a kind that is not cached", zap.Stringer("kind", kind))
 		}
 	}
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // Reasons for which a call is refused; ask for them with errors.Is.
@@ -17,7 +19,7 @@ var (
 	// ErrNotHoldable is the reason when a controller changes finalizers of what is not a strong or queue input.
 	ErrNotHoldable = errors.New("not a strong or queue input")
 	// ErrNotTracking is the reason when outputs are cleaned up that were not tracked.
-	ErrNotTracking = errors.New("outputs are not tracked")
+	ErrNotTracking = errors.New("not being tracked")
 	// ErrUnsupported is returned when a call needs an engine that this runtime is not from.
 	ErrUnsupported = errors.New("not supported by the engine that runs this controller")
 )
@@ -48,13 +50,13 @@ type RefusedError struct {
 	Controller string
 	// Verb is what it wanted to do.
 	Verb Verb
-	// Resource is what it wanted to do it to; for a list its id is empty.
+	// Resource is what it wanted to do it to; for a list and for a cleanup its id is empty.
 	Resource resource.Pointer
 }
 
 // Error names the controller, the verb and the resource, and says what to declare.
 func (e *RefusedError) Error() string {
-	what := fmt.Sprintf("%s/%s", e.Resource.Namespace(), e.Resource.Type())
+	what := reduced.KindOf(e.Resource).String()
 	if id := e.Resource.ID(); id != "" {
 		what = fmt.Sprintf("%s with id %q", what, id)
 	}
@@ -102,7 +104,7 @@ func classify(err error, ptr resource.Pointer) error {
 	}
 
 	if state.IsConflictError(err) || state.IsOwnerConflictError(err) || state.IsPhaseConflictError(err) {
-		return &conflictError{error: err, resource: ptr}
+		return &conflictError{error: err, resource: reduced.KeyOf(ptr).Pointer()}
 	}
 
 	return err

@@ -214,6 +214,10 @@ func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Point
 	now := a.cfg.Clock.Now()
 	turn := a.cfg.Limiter.ReserveN(now, 1)
 
+	if !turn.OK() {
+		return fmt.Errorf("controller %q could not %s %s: its change rate limit lets nothing pass", a.cfg.Name, verb, reduced.KeyOf(ptr))
+	}
+
 	delay := turn.DelayFrom(now)
 	if delay <= 0 {
 		return nil
@@ -237,18 +241,24 @@ func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Point
 // an earlier pass has created. Outputs with finalizers are a conflict; the others are cleaned up nevertheless, and
 // tracking goes on.
 func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) error {
-	var failed []error
-
 	for _, kind := range kinds {
 		key := reduced.Key{Kind: reduced.KindOf(kind)}
 
-		if !a.outputs.tracking() {
-			return &RefusedError{Reason: ErrNotTracking, Controller: a.cfg.Name, Verb: CleanupOutputs, Resource: key.Pointer()}
+		if err := a.permit(CleanupOutputs, key, a.declared.Writes(kind.Type()), ErrNotWritable); err != nil {
+			return err
 		}
 
+		if err := a.permit(CleanupOutputs, key, a.outputs.tracking(), ErrNotTracking); err != nil {
+			return err
+		}
+	}
+
+	var failed []error
+
+	for _, kind := range kinds {
 		list, err := a.ListUncached(ctx, kind)
 		if err != nil {
-			return fmt.Errorf("controller %q could not list its outputs %s: %w", a.cfg.Name, key.Kind, err)
+			return fmt.Errorf("controller %q could not list its outputs %s: %w", a.cfg.Name, reduced.KindOf(kind), err)
 		}
 
 		for _, res := range list.Items {
