@@ -193,8 +193,9 @@ func TestUncachedReadsAreNotWarnedAboutUnlessAskedFor(t *testing.T) {
 func TestReadsAndWritesAreCounted(t *testing.T) {
 	t.Parallel()
 
-	name := t.Name()
-	counted := metrics.NewEngine(true).Classic(name)
+	engine := metrics.NewEngine(true)
+	name := t.Name() + " in " + engine.Name() // the counts are the process's, and of all runs of the test
+	counted := engine.Classic(name)
 
 	d := reads(controller.InputStrong)
 	d.outputs = []controller.Output{{Type: strType}}
