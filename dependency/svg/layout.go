@@ -9,9 +9,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/goccy/go-graphviz"
 
 	"github.com/switchyard-run/switchyard/dependency/render"
 )
@@ -48,9 +45,6 @@ func effortFor(g *render.Graph) effort {
 		return effort{directions: []string{"LR"}, attributes: "splines=line;nslimit=0.1;nslimit1=1;mclimit=0.05;"}
 	}
 }
-
-// graphvizMemory guards the Graphviz module, which has one linear memory per process.
-var graphvizMemory sync.Mutex
 
 // point is a place in the picture, in pixels, with y growing downwards.
 type point struct{ x, y float64 }
@@ -130,7 +124,7 @@ func layOut(ctx context.Context, g *render.Graph, care effort, direction string)
 		l.boxes[i].width, l.boxes[i].height = nodeSize(node)
 	}
 
-	text, err := graphvizLayout(ctx, l.question(g, care, direction))
+	text, err := graphvizModule.layout(ctx, l.question(g, care, direction))
 	if err != nil {
 		return nil, err
 	}
@@ -182,46 +176,6 @@ func (l *layout) question(g *render.Graph, care effort, direction string) []byte
 	b.WriteString("}\n")
 
 	return b.Bytes()
-}
-
-// graphvizLayout has Graphviz lay out a graph, and returns the answer as JSON.
-func graphvizLayout(ctx context.Context, question []byte) (answer []byte, err error) {
-	graphvizMemory.Lock()
-	defer graphvizMemory.Unlock()
-
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-
-	// The module panics where its own calls fail.
-	defer func() {
-		if p := recover(); p != nil {
-			answer, err = nil, fmt.Errorf("graphviz: %v", p)
-		}
-	}()
-
-	// A context that ends while the module runs would close it for the whole process.
-	ctx = context.WithoutCancel(ctx)
-
-	viz, err := graphviz.New(ctx)
-	if err != nil {
-		return nil, err
-	}
-
-	defer func() { err = errors.Join(err, viz.Close()) }()
-
-	parsed, err := graphviz.ParseBytes(question)
-	if err != nil {
-		return nil, err
-	}
-
-	defer func() { err = errors.Join(err, parsed.Close()) }()
-
-	var out bytes.Buffer
-
-	err = viz.Render(ctx, parsed, "json0", &out)
-
-	return out.Bytes(), err
 }
 
 // read takes the places out of an answer of Graphviz, whose y grows upwards.

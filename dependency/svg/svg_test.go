@@ -306,14 +306,17 @@ func TestErrorOfTheWriterIsReturned(t *testing.T) {
 func TestConcurrentCallsGiveTheSameBytes(t *testing.T) {
 	t.Parallel()
 
-	graphs := []*controller.DependencyGraph{graphtest.Sample(), fleet(5), fleet(12), nil}
+	// More than are remembered, so that layouts are both made and looked up.
+	graphs := []*controller.DependencyGraph{
+		graphtest.Sample(), fleet(2), fleet(3), fleet(4), fleet(5), fleet(6), fleet(7), fleet(12), nil,
+	}
 
 	want := make([]string, len(graphs))
 	for i, g := range graphs {
 		want[i] = picture(t, g)
 	}
 
-	got := make([]bytes.Buffer, 8*len(graphs))
+	got := make([]bytes.Buffer, 4*len(graphs))
 	errs := make([]error, len(got))
 
 	var wg sync.WaitGroup
@@ -343,11 +346,24 @@ func FuzzRender(f *testing.F) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	for name, g := range map[string]*controller.DependencyGraph{
-		"controllers=8": graphtest.Sample(), "controllers=50": fleet(50), "controllers=200": fleet(200),
-	} {
-		b.Run(name, func(b *testing.B) {
+	for _, n := range []int{8, 50, 200} {
+		b.Run(fmt.Sprintf("controllers=%d/again", n), func(b *testing.B) {
+			g := fleet(n)
+
 			for b.Loop() {
+				if err := svg.Render(context.Background(), io.Discard, g); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+
+		b.Run(fmt.Sprintf("controllers=%d/new", n), func(b *testing.B) {
+			// A name of another length makes a node of another size, hence another layout.
+			g := fleet(n)
+
+			for i := 0; b.Loop(); i++ {
+				g.Edges[0].ControllerName = strings.Repeat("x", 1+i%50)
+
 				if err := svg.Render(context.Background(), io.Discard, g); err != nil {
 					b.Fatal(err)
 				}
