@@ -238,6 +238,8 @@ services:
 	ready := func(s resources.ServiceStatusSpec) bool { return s.Ready }
 	first := p.service("web", ready)
 
+	// A process ID of 0 would stand for the group of the test itself.
+	require.Positive(t, first.PID)
 	require.NoError(t, syscall.Kill(first.PID, syscall.SIGKILL))
 
 	second := p.service("web", func(s resources.ServiceStatusSpec) bool { return s.Ready && s.PID != first.PID })
@@ -245,6 +247,7 @@ services:
 	assert.Equal(t, first.Address, second.Address, "the address outlives the process")
 
 	// One that lives but does not answer is restarted, too.
+	require.Positive(t, second.PID)
 	require.NoError(t, syscall.Kill(second.PID, syscall.SIGSTOP))
 
 	third := p.service("web", func(s resources.ServiceStatusSpec) bool { return s.Ready && s.PID != second.PID })

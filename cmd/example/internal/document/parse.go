@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // Parse reads a document. The error is an [*Error] that holds all problems of the document; the machine is the zero
@@ -88,6 +90,10 @@ func readHosts(list value) []Host {
 		}
 
 		if v, ok := o.required("names"); ok {
+			if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
+				v.refuse("holds no name")
+			}
+
 			h.Names = v.texts(func(v value, name string) bool {
 				return checkDomain(v, name) && unique(seen, v, name)
 			})

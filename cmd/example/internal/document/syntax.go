@@ -82,9 +82,13 @@ func syntaxProblem(err error, text []byte) Problem {
 
 		p.Message = "the text is not valid YAML: " + message[last[1]:]
 
-		// Errors of the parser stage count lines from 0, those of the scanner from 1.
-		if fmt.Sprintf("%T", err) == "libyaml.ParserError" {
+		// The stages of the package count differently: the scanner lines from 1, the parser from 0, and the composer,
+		// which is the one with pointers, has added 1 to the column already.
+		switch fmt.Sprintf("%T", err) {
+		case "libyaml.ParserError":
 			p.Line++
+		case "*libyaml.ParserError":
+			p.Column = max(p.Column-1, 0)
 		}
 	} else if place := offsetPlace.FindStringSubmatchIndex(message); place != nil {
 		offset, _ := strconv.Atoi(message[place[2]:place[3]])

@@ -49,6 +49,8 @@ func (PowerStateExtension) ResourceDefinition() meta.ResourceDefinitionSpec {
 		Type:             PowerStateType,
 		DefaultNamespace: Config,
 		Aliases:          []resource.Type{"power"},
+		// The initials would be those of the status of a process.
+		SkipAutomaticAliases: true,
 		PrintColumns: []meta.PrintColumn{
 			{Name: "Off", JSONPath: "{.off}"},
 		},

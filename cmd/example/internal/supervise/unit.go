@@ -183,7 +183,10 @@ func (u *unit) runOnce(def Definition) ending {
 	}
 
 	u.log.Log(level, "service ended", zap.Int("pid", child.pid), zap.String("how", message), zap.Bool("asked", asked))
-	u.report(func(st *Status) { st.PID, st.Settled = 0, false })
+
+	if asked {
+		u.report(func(st *Status) { st.PID, st.Settled = 0, false })
+	}
 
 	return ending{message: message, ran: u.s.cfg.Clock.Since(began), asked: asked, ok: ok}
 }
@@ -232,7 +235,8 @@ func (u *unit) pause(def Definition, end ending, failures int) bool {
 
 // rest stays without a process until there is something else to do, which is true, or the time has come.
 func (u *unit) rest(def Definition, state State, end ending, due <-chan time.Time) bool {
-	u.report(func(st *Status) { st.State, st.Message = state, end.message })
+	// State and process ID change in one step: nobody sees a unit that runs without a process.
+	u.report(func(st *Status) { st.State, st.PID, st.Settled, st.Message = state, 0, false, end.message })
 
 	for {
 		select {
