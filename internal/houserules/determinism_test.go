@@ -1,0 +1,210 @@
+package houserules
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// wallClock are the functions that read the wall clock, or wait on it, by package.
+var wallClock = map[string][]string{
+	"time":                           {"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"},
+	"context":                        {"WithDeadline", "WithDeadlineCause", "WithTimeout", "WithTimeoutCause"},
+	"github.com/jonboulle/clockwork": {"NewRealClock"},
+}
+
+// realClock are the files in which the real clock is the default of the one that can be injected.
+var realClock = []string{"queue/alarm.go", "runtime/config.go"}
+
+// seeded are the names of math/rand/v2 that draw nothing from the source that is global.
+var seeded = []string{"ChaCha8", "New", "NewChaCha8", "NewPCG", "NewZipf", "PCG", "Rand", "Source", "Zipf"}
+
+// starters are the files of the engine that start goroutines, each with who waits for them.
+var starters = map[string]string{
+	"adapter/contain.go":  "the wait group that the caller of Loop brings",
+	"cache/teardown.go":   "nobody: what runs at the end of a context only takes it out of a set",
+	"queue/alarm.go":      "nobody: what runs on the clock's timer only asks for another look, and not once stopped",
+	"runtime/entry.go":    "whoever reads the channel that is closed at the end of a unit",
+	"runtime/register.go": "the end of the run waits for unregistrations",
+	"runtime/runtime.go":  "the end of the run waits for delivery and for late starts",
+	"runtime/watches.go":  "the end of the run waits for watches",
+}
+
+// uses returns the selectors on an imported package in a file.
+func uses(f *ast.File, name string) []*ast.SelectorExpr {
+	var found []*ast.SelectorExpr
+
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == name {
+				found = append(found, sel)
+			}
+		}
+
+		return true
+	})
+
+	return found
+}
+
+// The engine has one clock, which is injected.
+func TestEngineReadsNoWallClock(t *testing.T) {
+	s := loadSource(t)
+
+	s.eachEngineFile(func(f file) {
+		for imported, name := range f.imports() {
+			for _, use := range uses(f.ast, name) {
+				if !slices.Contains(wallClock[imported], use.Sel.Name) || use.Sel.Name == "NewRealClock" && slices.Contains(realClock, f.path) {
+					continue
+				}
+
+				assert.Fail(t, "wall clock", "%s: %s.%s: use the clock of the config", s.at(use.Pos()), name, use.Sel.Name)
+			}
+		}
+	})
+}
+
+// The engine has one source of randomness, which is seeded.
+func TestEngineDrawsNoGlobalRandomness(t *testing.T) {
+	s := loadSource(t)
+
+	s.eachEngineFile(func(f file) {
+		imports := f.imports()
+
+		for _, refused := range []string{"math/rand", "crypto/rand", "hash/maphash"} {
+			assert.NotContains(t, imports, refused, "%s: use math/rand/v2 with a seed", f.path)
+		}
+
+		name, ok := imports["math/rand/v2"]
+		if !ok {
+			return
+		}
+
+		for _, use := range uses(f.ast, name) {
+			if !slices.Contains(seeded, use.Sel.Name) {
+				assert.Fail(t, "global randomness", "%s: %s.%s: draw from a seeded source", s.at(use.Pos()), name, use.Sel.Name)
+			}
+		}
+	})
+}
+
+// started returns the places in a file that start a goroutine: go statements, and calls of methods and functions that
+// are named for it.
+func started(f *ast.File) []token.Pos {
+	var found []token.Pos
+
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = append(found, n.Pos())
+		case *ast.CallExpr:
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"AfterFunc", "Go", "TryGo"}, sel.Sel.Name) {
+				found = append(found, n.Pos())
+			}
+		}
+
+		return true
+	})
+
+	return found
+}
+
+// Goroutines are started in known places, each of which has somebody who waits.
+func TestGoroutinesAreStartedInKnownPlaces(t *testing.T) {
+	s := loadSource(t)
+	idle := map[string]bool{}
+
+	for name := range starters {
+		idle[name] = true
+	}
+
+	s.eachEngineFile(func(f file) {
+		for _, pos := range started(f.ast) {
+			if _, known := starters[f.path]; !known {
+				assert.Fail(t, "goroutine", "%s starts a goroutine: name the file in the list, with who waits for it", s.at(pos))
+			}
+
+			delete(idle, f.path)
+		}
+	})
+
+	assert.Empty(t, idle, "files in the list that start no goroutine any more")
+}
+
+// Nothing runs, and nothing is made, when a package of the engine is linked: a channel, a timer or a goroutine of a
+// package belongs to no bubble of a test, and to no engine.
+func TestEngineHasNothingStandingByItself(t *testing.T) {
+	s := loadSource(t)
+
+	s.eachEngineFile(func(f file) {
+		for _, decl := range f.ast.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Recv == nil && decl.Name.Name == "init" && path.Dir(f.path) != "metrics" {
+					assert.Fail(t, "init", "%s: only metrics has one, since expvar is global", s.at(decl.Pos()))
+				}
+			case *ast.GenDecl:
+				if decl.Tok != token.VAR {
+					continue
+				}
+
+				for _, pos := range channels(decl) {
+					assert.Fail(t, "channel", "%s: a channel at package level", s.at(pos))
+				}
+			}
+		}
+	})
+}
+
+func channels(node ast.Node) []token.Pos {
+	var found []token.Pos
+
+	ast.Inspect(node, func(n ast.Node) bool {
+		if ch, ok := n.(*ast.ChanType); ok {
+			found = append(found, ch.Pos())
+		}
+
+		_, function := n.(*ast.FuncType)
+
+		return !function
+	})
+
+	return found
+}
+
+func parse(t *testing.T, text string) *ast.File {
+	f, err := parser.ParseFile(token.NewFileSet(), "p.go", text, parser.ParseComments)
+	require.NoError(t, err)
+
+	return f
+}
+
+func TestBreachesAreFound(t *testing.T) {
+	f := parse(t, `package p
+
+import (
+	mr "math/rand/v2"
+	"time"
+)
+
+var c = make(chan int)
+
+func f(g interface{ Go(func()) }) {
+	go f(g)
+	g.Go(func() { time.Sleep(mr.N[time.Duration](1)) })
+}
+`)
+	imports := (&file{ast: f}).imports()
+
+	require.Equal(t, map[string]string{"math/rand/v2": "mr", "time": "time"}, imports)
+	require.Len(t, started(f), 2)
+	require.Len(t, uses(f, "mr"), 1)
+	require.Len(t, uses(f, "time"), 2)
+	require.Len(t, channels(f.Decls[1]), 1)
+}
