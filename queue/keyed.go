@@ -220,8 +220,7 @@ func (q *Keyed[K, V]) Stats() Stats {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	now := q.alarm.now()
-	q.collectLocked(now)
+	now := q.catchUpLocked()
 
 	return q.items.stats(q.items.delayed.len(), now)
 }
@@ -277,7 +276,8 @@ func (q *Keyed[K, V]) settleLocked(now time.Duration) (tell bool) {
 	return tell
 }
 
-// catchUpLocked makes ready what is due, so that it stands before what becomes ready next, and returns the time.
+// catchUpLocked makes ready what is due by the clock, so that it stands before what becomes ready next, and returns the
+// time. The timer that was set for it still comes, and tells of it unless somebody has done so before.
 func (q *Keyed[K, V]) catchUpLocked() (now time.Duration) {
 	now = q.alarm.now()
 	q.collectLocked(now)
@@ -285,11 +285,10 @@ func (q *Keyed[K, V]) catchUpLocked() (now time.Duration) {
 	return now
 }
 
-// collectDueLocked is for methods that must not call the ready function: it makes ready what is due by the clock
-// although the timer has not come round yet. That will still come; it is left as it was, so that it tells of these keys.
+// collectDueLocked is catchUpLocked for methods that do not need the time: often there is no delay to ask the clock for.
 func (q *Keyed[K, V]) collectDueLocked() {
 	if q.items.delayed.len() > 0 {
-		q.collectLocked(q.alarm.now())
+		q.catchUpLocked()
 	}
 }
 

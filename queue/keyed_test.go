@@ -143,6 +143,7 @@ func TestKeyedPutWhileProcessingComesBackOnceAtDone(t *testing.T) {
 	b.Put("a", "3", queue.Live)
 	b.Put("a", "4", queue.Fill)
 	b.Put("b", "1", queue.Live)
+	b.Put("c", "1", queue.Fill)
 	b.told = 0
 
 	assert.False(t, slices.ContainsFunc(b.Pending(), func(i queue.PendingItem[string]) bool {
@@ -154,6 +155,7 @@ func TestKeyedPutWhileProcessingComesBackOnceAtDone(t *testing.T) {
 	assert.Equal(t, "b=1", b.take())
 	assert.Equal(t, "a=2+3+4", b.take(), "in Live, the most urgent of the lanes")
 	b.Done("a")
+	assert.Equal(t, "c=1", b.take())
 	assert.Empty(t, b.take())
 	assert.Equal(t, 1, b.told)
 }
@@ -442,6 +444,31 @@ func TestKeyedReadyIsToldOnceWhoeverComesFirst(t *testing.T) {
 	b.clk.fire()
 	assert.Equal(t, 1, b.told)
 	assert.Equal(t, "a=1", b.take(), "it was due before the other was put")
+}
+
+func TestKeyedWhatIsDueGoesBeforeWhatBecomesReadyNow(t *testing.T) {
+	t.Parallel()
+
+	for how, makeReady := range map[string]func(*bench){
+		"Put":    func(b *bench) { b.Put("new", "", queue.Live) },
+		"PutAll": func(b *bench) { b.PutAll([]queue.Item[string, string]{{Key: "new"}}, queue.Live) },
+		"Done":   func(b *bench) { b.Put("again", "", queue.Live); b.Done("again") },
+		"Retry":  func(b *bench) { b.Retry("again", "", 0) },
+	} {
+		b := newBench(t)
+
+		for _, key := range []string{"due", "again"} {
+			b.Put(key, "", queue.Live)
+			b.Take()
+		}
+
+		b.Retry("due", "", time.Second)
+		b.clk.move(2 * time.Second)
+		makeReady(b)
+		assert.Equal(t, time.Second, b.Stats().OldestWait)
+		assert.Equal(t, "due=", b.take(), how)
+		assert.NotEmpty(t, b.take(), how)
+	}
 }
 
 func TestKeyedReadyMayCallTheQueue(t *testing.T) {

@@ -261,14 +261,18 @@ func TestWhatHasLeftIsNotKept(t *testing.T) {
 	keyed.Put(out, object(), queue.Live)
 	keyed.Take()
 
+	// Nor does Stop leave the value of a key that was put while it was out.
+	keyed.Put(out, object(), queue.Live)
+	keyed.Stop()
+
 	heapInUse()
 
 	for i, o := range left {
 		assert.Nil(t, o.Value(), "object %d", i)
 	}
 
+	assert.Equal(t, 1, keyed.Stats().Processing)
 	plain.ShutDown()
-	keyed.Stop()
 }
 
 // A table that has shrunk still knows every key, wherever it is.

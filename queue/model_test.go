@@ -35,7 +35,9 @@ func (c *choices) pick(n int) int {
 
 // drawChoices draws bytes. Small ones are drawn more often, so they are scattered over the whole range.
 func drawChoices(t *rapid.T) choices {
-	c := choices(rapid.SliceOfN(rapid.Byte(), 1, 1000).Draw(t, "choices"))
+	n := rapid.SampledFrom([]int{10, 100, 1000}).Draw(t, "length")
+	c := choices(rapid.SliceOfN(rapid.Byte(), n, n).Draw(t, "choices"))
+
 	for i := range c {
 		c[i] *= 167
 	}
@@ -341,7 +343,7 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 				wantTold = m.told()
 			}
 		case 19:
-			if c.pick(10) == 0 {
+			if c.pick(20) == 0 {
 				q.Stop()
 				m.stop()
 			}
@@ -510,7 +512,7 @@ func runQueue(t require.TestingT, items int, c choices) {
 				synctest.Wait()
 			}
 		case 17:
-			if c.pick(10) == 0 {
+			if c.pick(20) == 0 {
 				q.ShutDown()
 
 				m.closed, m.delayed = true, nil

@@ -89,9 +89,7 @@ func (q *Queue[T]) Add(item T) {
 		return
 	}
 
-	now := q.alarm.now()
-	q.alarm.settle(now)
-	q.addLocked(item, now)
+	q.addLocked(item, q.catchUpLocked())
 }
 
 // AddAfter calls Add for the item once d has passed on the queue's clock, and returns at once; with d at or below 0 it
@@ -129,7 +127,7 @@ func (q *Queue[T]) Get() (item T, shutdown bool) {
 	defer q.mu.Unlock()
 
 	for {
-		q.catchUpLocked()
+		q.collectDueLocked()
 
 		if item, _, ok := q.items.take(); ok {
 			return item, false
@@ -150,9 +148,7 @@ func (q *Queue[T]) Done(item T) {
 	defer q.mu.Unlock()
 
 	if again := q.items.done(item); again != nil {
-		now := q.alarm.now()
-		q.alarm.settle(now)
-		q.items.makeReady(again, Live, now)
+		q.items.makeReady(again, Live, q.catchUpLocked())
 		q.wake.Signal()
 	}
 }
@@ -178,7 +174,7 @@ func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	q.catchUpLocked()
+	q.collectDueLocked()
 
 	return q.items.readyCount()
 }
@@ -188,8 +184,7 @@ func (q *Queue[T]) Stats() Stats {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	now := q.alarm.now()
-	q.collectLocked(now)
+	now := q.catchUpLocked()
 
 	return q.items.stats(q.delays.len(), now)
 }
@@ -202,7 +197,7 @@ func (q *Queue[T]) ShutDown() {
 	defer q.mu.Unlock()
 
 	if !q.closed {
-		q.catchUpLocked()
+		q.collectDueLocked()
 
 		q.closed = true
 		q.delays = deadlines[T]{}
@@ -242,11 +237,19 @@ func (q *Queue[T]) addAfterLocked(item T, d time.Duration) {
 	}
 }
 
-// catchUpLocked does the delayed adds that are due by the clock although the timer has not come round yet. That will
-// still come, and be set anew.
-func (q *Queue[T]) catchUpLocked() {
+// catchUpLocked does the delayed adds that are due by the clock, so that they stand before what becomes ready next, and
+// returns the time. The timer that was set for them still comes, and is set anew then.
+func (q *Queue[T]) catchUpLocked() (now time.Duration) {
+	now = q.alarm.now()
+	q.collectLocked(now)
+
+	return now
+}
+
+// collectDueLocked is catchUpLocked for methods that do not need the time: often there is no delay to ask the clock for.
+func (q *Queue[T]) collectDueLocked() {
 	if q.delays.len() > 0 {
-		q.collectLocked(q.alarm.now())
+		q.catchUpLocked()
 	}
 }
 

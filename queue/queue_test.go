@@ -266,6 +266,33 @@ func TestQueueDelayedItemsComeInTheOrderOfTheirDueTimes(t *testing.T) {
 	}
 }
 
+func TestQueueWhatIsDueGoesBeforeWhatBecomesReadyNow(t *testing.T) {
+	t.Parallel()
+
+	for how, makeReady := range map[string]func(*queue.Queue[string]){
+		"Add":                    func(q *queue.Queue[string]) { q.Add("a") },
+		"AddAfter without delay": func(q *queue.Queue[string]) { q.AddAfter("a", 0) },
+		"Done":                   func(q *queue.Queue[string]) { q.Done("a") },
+	} {
+		clk := newHandClock()
+		q := queue.NewQueue[string](clk)
+
+		if how == "Done" {
+			q.Add("a")
+			get(t, q)
+			q.Add("a")
+		}
+
+		q.AddAfter("due", time.Second)
+		clk.move(2 * time.Second)
+		makeReady(q)
+		assert.Equal(t, time.Second, q.Stats().OldestWait)
+		assert.Equal(t, "due", get(t, q), how)
+		assert.Equal(t, "a", get(t, q), how)
+		q.ShutDown()
+	}
+}
+
 func TestQueueAddRateLimitedGrowsPerItemUntilForgotten(t *testing.T) {
 	t.Parallel()
 

@@ -240,7 +240,6 @@ func (t *table[K, V]) failures(key K) int {
 func (t *table[K, V]) drop() {
 	t.ready = [laneCount]list[K, V]{}
 	t.delayed = deadlines[*entry[K, V]]{moved: t.delayed.moved}
-	t.free, t.freeCount, t.run = nil, 0, 0
 
 	t.out.each(func(e *entry[K, V]) {
 		var none V
