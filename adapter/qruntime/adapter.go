@@ -7,6 +7,7 @@
 package qruntime
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -39,7 +40,7 @@ type Config struct {
 	Backoff backoff.Policy
 	Random  func() float64
 	Metrics metrics.Controller
-	// Logger is the controller's.
+	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
 }
 
@@ -200,7 +201,7 @@ func (a *Adapter) shutdown() {
 
 	if err != nil {
 		a.cfg.Metrics.Crashes.Inc()
-		a.cfg.Logger.Error("shutdown hook failed", append(adapter.ErrorFields(err), zap.String("controller", a.cfg.Name))...)
+		a.cfg.Logger.Error("shutdown hook failed", adapter.ErrorFields(err)...)
 	}
 }
 
@@ -216,9 +217,11 @@ func (a *Adapter) Status() adapter.Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
+	// Of passes that began at one moment the first by name is told, whichever worker comes first.
 	for w := range a.workers {
-		if since, it, busy := w.busy(); busy && (status.BusySince.IsZero() || since.Before(status.BusySince)) {
-			status.BusySince, status.Doing = since, it.String()
+		if p := w.current(); p.running && (status.BusySince.IsZero() ||
+			cmp.Or(p.started.Compare(status.BusySince), cmp.Compare(p.item.String(), status.Doing)) < 0) {
+			status.BusySince, status.Doing = p.started, p.item.String()
 		}
 	}
 
@@ -262,8 +265,11 @@ func (h *hook) step() bool {
 	now := a.cfg.Clock.Now()
 
 	if err == nil {
-		a.cfg.Logger.Debug("run hook finished", zap.String("controller", a.cfg.Name))
-		a.recorder.Recover()
+		a.cfg.Logger.Debug("run hook finished")
+
+		if a.failing.Load() == 0 {
+			a.recorder.Recover()
+		}
 
 		return false
 	}
@@ -273,7 +279,7 @@ func (h *hook) step() bool {
 	a.cfg.Metrics.Crashes.Inc()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
 	a.cfg.Logger.Error("run hook failed and will be run again", append(adapter.ErrorFields(err),
-		zap.String("controller", a.cfg.Name), zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
+		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
 	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
 		return false

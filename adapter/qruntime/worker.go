@@ -38,7 +38,7 @@ func (a *Adapter) hire() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if !a.open {
+	if !a.open || a.ctx.Err() != nil {
 		return
 	}
 
@@ -50,13 +50,13 @@ func (a *Adapter) hire() {
 	}
 }
 
-// retire ends a worker unless something has become ready since it last looked: whoever put that has either seen this
-// worker, or comes to see that it is gone.
+// retire ends a worker, unless something has become ready since it last looked: whoever put that has either seen this
+// worker, or comes to see that it is gone. Once the context has ended, what is ready is left for Wait to drop.
 func (a *Adapter) retire(w *worker) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if a.open && a.queue.HasReady() {
+	if a.open && a.ctx.Err() == nil && a.queue.HasReady() {
 		return false
 	}
 
@@ -114,11 +114,11 @@ func (w *worker) enter(p pass) {
 	w.pass = p
 }
 
-func (w *worker) busy() (since time.Time, it item, busy bool) {
+func (w *worker) current() pass {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	return w.pass.started, w.pass.item, w.pass.running
+	return w.pass
 }
 
 // call calls the controller. What MapInput returned is checked as a whole.
@@ -246,7 +246,6 @@ func (a *Adapter) recovered(it item) {
 
 func (a *Adapter) log(level zapcore.Level, message string, p pass, ran time.Duration, fields ...zap.Field) {
 	if entry := a.cfg.Logger.Check(level, message); entry != nil {
-		entry.Write(append(fields,
-			zap.String("controller", a.cfg.Name), zap.Stringer("item", p.item), zap.Duration("ran", ran))...)
+		entry.Write(append(fields, zap.Stringer("item", p.item), zap.Duration("ran", ran))...)
 	}
 }

@@ -39,7 +39,7 @@ type Config struct {
 	Backoff backoff.Policy
 	Random  func() float64
 	Metrics metrics.Controller
-	// Logger is the controller's.
+	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
 }
 
@@ -127,8 +127,15 @@ func (a *Adapter) Start(ctx context.Context) {
 	adapter.Loop(&a.loop, a.step, func() { a.exited = adapter.ErrGoexit })
 }
 
-// Wait returns when the controller's goroutine has ended, after the end of its context.
-func (a *Adapter) Wait() { a.loop.Wait() }
+// Wait returns when the controller's goroutine has ended. It is called once, after the end of the context that was
+// passed to Start, or instead of it.
+func (a *Adapter) Wait() {
+	a.loop.Wait()
+
+	if a.ctx == nil {
+		a.recorder.Enter(adapter.Stopped, a.cfg.Clock.Now())
+	}
+}
 
 // Status returns what the controller is doing.
 func (a *Adapter) Status() adapter.Status {
@@ -162,14 +169,14 @@ func (a *Adapter) step() bool {
 	case a.ctx.Err() != nil:
 		// It was told to stop; whatever it returned is the answer to that.
 		a.recorder.Enter(adapter.Stopped, now)
-		a.cfg.Logger.Debug("controller stopped", zap.String("controller", a.cfg.Name), zap.NamedError("returned", err))
+		a.cfg.Logger.Debug("controller stopped", zap.NamedError("returned", err))
 
 		return false
 	case err == nil:
 		a.recorder.Enter(adapter.Finished, now)
 		a.recorder.Recover()
 		a.cfg.Metrics.Finished.Inc()
-		a.cfg.Logger.Info("controller finished: its Run returned and is not called again", zap.String("controller", a.cfg.Name))
+		a.cfg.Logger.Info("controller finished: its Run returned and is not called again")
 
 		return false
 	}
@@ -179,7 +186,7 @@ func (a *Adapter) step() bool {
 	a.cfg.Metrics.Crashes.Inc()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
 	a.cfg.Logger.Error("controller failed and will be restarted", append(adapter.ErrorFields(err),
-		zap.String("controller", a.cfg.Name), zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
+		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
 	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
 		a.recorder.Enter(adapter.Stopped, a.cfg.Clock.Now())

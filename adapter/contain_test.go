@@ -1,0 +1,159 @@
+package adapter_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/switchyard-run/switchyard/adapter"
+)
+
+var errMine = errors.New("mine")
+
+func TestContainReturnsWhatTheCallbackReturns(t *testing.T) {
+	t.Parallel()
+
+	require.NoError(t, adapter.Contain(func() error { return nil }))
+	require.Equal(t, errMine, adapter.Contain(func() error { return errMine }))
+}
+
+// fails panics, under a name that the stack is to show.
+func fails(value any) error { panic(value) }
+
+func TestContainTurnsPanicsIntoErrors(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		value any
+		says  string
+	}{
+		"error":        {errMine, "panic: mine"},
+		"wrapped":      {fmt.Errorf("around: %w", errMine), "panic: around: mine"},
+		"string":       {"out of paper", "panic: out of paper"},
+		"number":       {42, "panic: 42"},
+		"nothing":      {nil, "panic: panic called with nil argument"},
+		"nested panic": {&adapter.PanicError{Value: errMine}, "panic: panic: mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			err := adapter.Contain(func() error { return fails(test.value) })
+			require.ErrorContains(t, err, test.says)
+
+			var panicked *adapter.PanicError
+
+			require.ErrorAs(t, err, &panicked)
+			require.Contains(t, string(panicked.Stack), "adapter_test.fails", "the stack is where it happened")
+
+			if cause, ok := test.value.(error); ok {
+				require.ErrorIs(t, err, cause)
+				require.Equal(t, errors.Is(cause, errMine), errors.Is(err, errMine))
+			} else {
+				require.NotErrorIs(t, err, errMine)
+			}
+		})
+	}
+}
+
+// The run-time's own panics are errors like others.
+func TestContainTakesRuntimeErrors(t *testing.T) {
+	t.Parallel()
+
+	var missing map[string]int
+
+	err := adapter.Contain(func() error {
+		missing["a"] = 1
+
+		return nil
+	})
+
+	var runtimeError runtime.Error
+
+	require.ErrorAs(t, err, &runtimeError)
+}
+
+// The stack of a panic is logged, once, and an ordinary error has none.
+func TestErrorFields(t *testing.T) {
+	t.Parallel()
+
+	core, logs := observer.New(zap.InfoLevel)
+	logger := zap.New(core)
+
+	logger.Error("failed", adapter.ErrorFields(errMine)...)
+	logger.Error("panicked", adapter.ErrorFields(fmt.Errorf("in a pass: %w", adapter.Contain(func() error { return fails("x") })))...)
+
+	require.Equal(t, map[string]any{"error": "mine"}, logs.All()[0].ContextMap())
+
+	fields := logs.All()[1].ContextMap()
+	require.Len(t, fields, 2)
+	require.Equal(t, "in a pass: panic: x", fields["error"])
+	require.Contains(t, fields["stack"], "adapter_test.fails")
+}
+
+// A loop goes on until its step says so, whatever number of its goroutines are ended under it.
+func TestLoopSurvivesGoexit(t *testing.T) {
+	t.Parallel()
+
+	var (
+		wg    sync.WaitGroup
+		trace []string
+	)
+
+	script := []string{"go on", "exit", "exit", "exit", "go on", "exit", "stop"}
+
+	adapter.Loop(&wg, func() bool {
+		do := script[0]
+		script = script[1:]
+		trace = append(trace, do)
+
+		if do == "exit" {
+			runtime.Goexit()
+		}
+
+		return do == "go on"
+	}, func() { trace = append(trace, "exited") })
+
+	wg.Wait()
+
+	require.Equal(t, []string{"go on", "exit", "exited", "exit", "exited", "exit", "exited", "go on", "exit", "exited", "stop"}, trace)
+}
+
+// The wait group counts loops: it is at rest when all have ended, however they went on.
+func TestLoopsShareAWaitGroup(t *testing.T) {
+	t.Parallel()
+
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		exits int
+	)
+
+	for range 10 {
+		left := 5
+
+		adapter.Loop(&wg, func() bool {
+			left--
+
+			if left > 0 {
+				runtime.Goexit()
+			}
+
+			return false
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+
+			exits++
+		})
+	}
+
+	wg.Wait()
+	assert.Equal(t, 40, exits)
+}
