@@ -27,7 +27,7 @@ var failures = map[string]func() error{
 	"error":              func() error { return errBroken },
 	"panic":              func() error { panic("as asked") },
 	"panic with error":   func() error { panic(errBroken) },
-	"panic with nil":     func() error { panic(nil) }, //lint:ignore SA5012 the point of it
+	"panic with nil":     func() error { panic(nil) }, // which Go turns into a panic with an error
 	"goexit":             func() error { goruntime.Goexit(); return nil },
 	"inner cancellation": func() error { return fmt.Errorf("rpc: %w", context.Canceled) },
 	"inner deadline":     func() error { return context.DeadlineExceeded },
