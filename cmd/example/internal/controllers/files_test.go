@@ -1,0 +1,103 @@
+package controllers_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
+)
+
+// TestFromTheDocumentToTheDisk runs the controllers of the files together, from the text of the document on.
+func TestFromTheDocumentToTheDisk(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(t.TempDir(), "machine.yaml")
+
+	write := func(text string) {
+		t.Helper()
+
+		require.NoError(t, os.WriteFile(config+"~", []byte(text), 0o644))
+		require.NoError(t, os.Rename(config+"~", config))
+	}
+
+	write("hostname: box\nmotd: \"{{ .FQDN }}\\n\"\nfiles: [{path: a/b, content: \"{{ .Hostname }}\"}]\n")
+
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+
+	tree, err := files.Open(root, "ledger.json")
+	require.NoError(t, err)
+
+	b := run(t, func(engine controller.Engine) error {
+		for _, ctrl := range []controller.Controller{
+			&controllers.DocumentController{Path: config, Clock: clockwork.NewRealClock()},
+			controllers.NewHostnameController(),
+			controllers.NewResolverController(),
+			controllers.NewTimeServerController(),
+			&controllers.FactsController{},
+			&controllers.EtcFilesController{},
+			&controllers.TemplateController{},
+			&controllers.FileController{Tree: tree, Dir: dir},
+		} {
+			if err := engine.RegisterController(ctrl); err != nil {
+				return err
+			}
+		}
+
+		return engine.RegisterQController(controllers.NewRenderController())
+	})
+
+	t.Cleanup(func() { assert.NoError(t, root.Close()) })
+
+	content := func(path, want string) {
+		t.Helper()
+
+		file := await(b, path, func(f *resources.File) bool { return f.TypedSpec().Content == want })
+		await(b, path, func(st *resources.FileStatus) bool {
+			return st.TypedSpec().InPlace && st.TypedSpec().Digest == file.TypedSpec().Digest
+		})
+
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text))
+	}
+
+	content("etc/motd", "box\n")
+	content("a/b", "box")
+	content("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.1.1 box\n")
+
+	// A fact that changes renders the templates again.
+	write("hostname: box\ndomain: example.net\nmotd: \"{{ .FQDN }}\\n\"\nfiles: [{path: a/b, content: \"{{ .Hostname }}\"}]\n")
+	content("etc/motd", "box.example.net\n")
+	content("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.1.1 box.example.net box\n")
+
+	// A file that leaves the document leaves the disk before its resources go.
+	write("hostname: box\nmotd: hi\n")
+	b.awaitGone(resources.NewTemplate("a/b"))
+	b.awaitGone(resources.NewFile("a/b"))
+	assert.NoDirExists(t, filepath.Join(dir, "a"))
+	content(document.PathMOTD, "hi")
+
+	// A bad document changes nothing but the status, and says where.
+	write("hostname: box\nmotd: 7\n")
+
+	status := await(b, resources.TheMachine, func(c *resources.ConfigStatus) bool { return c.TypedSpec().Refused })
+	assert.Equal(t, 3, status.TypedSpec().Generation)
+	assert.Equal(t, []document.Problem{{Line: 2, Column: 7, Field: "motd", Message: "must be a text, not a number"}},
+		status.TypedSpec().Problems)
+	content(document.PathMOTD, "hi")
+
+	// The good one again is not a new generation.
+	write("hostname: box\nmotd: hi\n")
+
+	status = await(b, resources.TheMachine, func(c *resources.ConfigStatus) bool { return !c.TypedSpec().Refused })
+	assert.Equal(t, 3, status.TypedSpec().Generation)
+}
