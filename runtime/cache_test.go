@@ -415,6 +415,51 @@ func TestRepeatedEventsDoNotTakeTheCacheBack(t *testing.T) {
 	})
 }
 
+// A resource that is destroyed and created again while its kind is not watched is read as it is then, also when the time
+// of its creation does not tell it from its predecessor, as on a clock that stands still.
+func TestRecreationIsSeenWhenTheClockStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(newState())
+		f.set(func() { f.forget = true })
+
+		var reconciled journal[int]
+
+		w := newWorld(t, f.asState(), cachedSources(), zaptest.NewLogger(t))
+		w.register(&queued{
+			name:     "reconciling",
+			settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+			reconcile: func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+				res, err := sourceOf(ctx, r, ptr.ID())
+				if err == nil {
+					reconciled.add(res.TypedSpec().N)
+				}
+
+				return err
+			},
+		})
+		w.create(newSource("s", 0))
+		w.start()
+		synctest.Wait()
+
+		for n := range 5 {
+			w.set("s", n)
+		}
+
+		synctest.Wait()
+		f.breakAll(sourceType, errBroken)
+		synctest.Wait()
+
+		w.destroy("s")
+		w.create(newSource("s", 42))
+		elapse(time.Minute)
+
+		res, err := sourceOf(t.Context(), w.CachedState(), "s")
+		require.NoError(t, err)
+		require.Equal(t, 42, res.TypedSpec().N)
+		require.Equal(t, 42, reconciled.last())
+	})
+}
+
 // What is read from the cache is the reader's own: changing it changes nothing for others.
 func TestCachedReadsAreCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

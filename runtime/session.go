@@ -223,12 +223,13 @@ func (s *session) put(res resource.Resource) {
 		}
 	}
 
-	if known && !old.SameIncarnation(&md) {
+	switch older := known && old.SameIncarnation(&md) && old.Version() > md.Version(); {
+	case older && s.seen == nil:
+		return // an event that was seen before; readers have been shown a newer state
+	case older, known && !old.SameIncarnation(&md):
+		// Contents are what there is now. That they are older than what is known means another incarnation too, created
+		// within one tick of the state's clock, or while that stood still in a test.
 		md = md.Recreated()
-	}
-
-	if known && old.SameIncarnation(&md) && old.Version() > md.Version() {
-		return // an older state than the one that readers have been shown
 	}
 
 	s.watch.table.put(res, md)
