@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -254,6 +255,29 @@ func checkFlags(t *testing.T, args []string, file string, line int) {
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-") {
 			assert.Contains(t, known, arg, "%s:%d", file, line)
+		}
+	}
+}
+
+var namedTest = regexp.MustCompile("`([a-z/]+)\\.(Test[A-Za-z0-9]+)`")
+
+// Tests that the pages name are there. The page of promises has a test of its own.
+func TestNamedTestsExist(t *testing.T) {
+	code := sources(t)
+
+	for _, p := range pages(t) {
+		if p.path == "docs/promises.md" {
+			continue
+		}
+
+		for _, named := range namedTest.FindAllStringSubmatch(p.text, -1) {
+			found := false
+
+			for file, text := range code {
+				found = found || filepath.Dir(file) == filepath.Join(root, named[1]) && strings.Contains(text, "func "+named[2]+"(")
+			}
+
+			assert.True(t, found, "%s names %s", p.path, named[0])
 		}
 	}
 }
