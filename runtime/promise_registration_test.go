@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	contract "github.com/cosi-project/runtime/pkg/controller/runtime/metrics"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
@@ -69,9 +70,12 @@ func TestFailedRegistrationLeavesNothing(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, before, after)
 				assert.Empty(t, st.opened(sourceType), "no watch was opened")
+				assert.Nil(t, contract.ControllerCrashes.Get("x"), "nothing is counted")
+				assert.Nil(t, contract.QControllerCrashes.Get("x"), "nothing is counted")
 
 				// Name and outputs of the refused ones are free.
-				w.register(&classic{name: "x", outputs: []controller.Output{exclusive(otherType)}, pass: idle})
+				w.register(&classic{name: fmt.Sprintf("x, running %t", live), outputs: []controller.Output{exclusive("X")}, pass: idle})
+				w.register(&classic{name: "accepted", outputs: []controller.Output{exclusive(otherType)}, pass: idle})
 
 				if live {
 					w.end()
@@ -159,8 +163,14 @@ func TestUnregister(t *testing.T) {
 		require.ErrorIs(t, w.Unregister(ctx, "slow"), context.DeadlineExceeded)
 		require.ErrorIs(t, w.tryRegister(&classic{name: "next", outputs: []controller.Output{exclusive(targetType)}}), dependency.ErrOutputTaken)
 
+		// It goes on being unregistered, and one may wait again.
+		again := make(chan error, 1)
+
+		go func() { again <- w.Unregister(t.Context(), "slow") }()
+
+		synctest.Wait()
 		close(release)
-		require.NoError(t, w.Unregister(t.Context(), "slow"))
+		require.NoError(t, <-again)
 		assert.True(t, ended)
 		synctest.Wait()
 		assert.Zero(t, st.watching(sourceType))

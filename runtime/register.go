@@ -25,71 +25,69 @@ import (
 // While the engine runs, it returns once the watches that the controller needs have been opened, or failed to open
 // once, and the controller was started.
 func (r *Runtime) RegisterController(ctrl controller.Controller) error {
-	name := ctrl.Name()
-	e := newEntry(name)
-	counted := r.metrics.Classic(name)
-	logger := r.logger.With(zap.String("controller", name))
-	guarded := r.guard(name, counted, logger)
+	e := newEntry(ctrl.Name())
 
-	e.classic = rruntime.New(rruntime.Config{
-		Controller:   ctrl,
-		Name:         name,
-		State:        guarded,
-		UpdateInputs: func(inputs []controller.Input) error { return r.updateInputs(e, inputs) },
-		Clock:        r.cfg.Clock,
-		Backoff:      r.cfg.Backoff,
-		Random:       adapter.NewRandom(r.cfg.Seed, name).Float64,
-		Metrics:      counted,
-		Logger:       logger,
+	return r.register(e, dependency.Classic, ctrl.Inputs(), ctrl.Outputs(), func() {
+		counted := r.metrics.Classic(e.name)
+		logger := r.logger.With(zap.String("controller", e.name))
+
+		e.classic = rruntime.New(rruntime.Config{
+			Controller:   ctrl,
+			Name:         e.name,
+			State:        r.guard(e, counted, logger),
+			UpdateInputs: func(inputs []controller.Input) error { return r.updateInputs(e, inputs) },
+			Clock:        r.cfg.Clock,
+			Backoff:      r.cfg.Backoff,
+			Random:       adapter.NewRandom(r.cfg.Seed, e.name).Float64,
+			Metrics:      counted,
+			Logger:       logger,
+		})
+		e.unit = e.classic
 	})
-	e.unit = e.classic
-
-	return r.register(e, guarded, dependency.Classic, ctrl.Inputs(), ctrl.Outputs())
 }
 
 // RegisterQController registers a queue controller, in the same way. Name and Settings are read once.
 func (r *Runtime) RegisterQController(ctrl controller.QController) error {
-	name := ctrl.Name()
+	e := newEntry(ctrl.Name())
 	settings := ctrl.Settings()
-	e := newEntry(name)
-	counted := r.metrics.Queue(name)
-	logger := r.logger.With(zap.String("controller", name))
-	guarded := r.guard(name, counted, logger)
 
 	if n, set := settings.Concurrency.Get(); set && (n == 0 || int(n) < 0) {
 		return &dependency.DeclarationError{
-			Reason: dependency.ErrInvalidInput, Controller: name, Resource: fmt.Sprintf("Settings().Concurrency is %d", n),
+			Reason: dependency.ErrInvalidInput, Controller: e.name, Resource: fmt.Sprintf("Settings().Concurrency is %d", n),
 			Hint: "give at least 1, or leave it out for 1",
 		}
 	}
 
-	e.queue = qruntime.New(qruntime.Config{
-		Controller: ctrl,
-		Name:       name,
-		Settings:   settings,
-		Runtime:    guarded,
-		Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
-		Clock:      r.cfg.Clock,
-		Backoff:    r.cfg.Backoff,
-		Random:     adapter.NewRandom(r.cfg.Seed, name).Float64,
-		Metrics:    counted,
-		Logger:     logger,
-	})
-	e.unit = e.queue
+	return r.register(e, dependency.Queue, settings.Inputs, settings.Outputs, func() {
+		counted := r.metrics.Queue(e.name)
+		logger := r.logger.With(zap.String("controller", e.name))
 
-	return r.register(e, guarded, dependency.Queue, settings.Inputs, settings.Outputs)
+		e.queue = qruntime.New(qruntime.Config{
+			Controller: ctrl,
+			Name:       e.name,
+			Settings:   settings,
+			Runtime:    r.guard(e, counted, logger),
+			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
+			Clock:      r.cfg.Clock,
+			Backoff:    r.cfg.Backoff,
+			Random:     adapter.NewRandom(r.cfg.Seed, e.name).Float64,
+			Metrics:    counted,
+			Logger:     logger,
+		})
+		e.unit = e.queue
+	})
 }
 
 // guard returns the view of the state that a controller gets.
-func (r *Runtime) guard(name string, counted metrics.Controller, logger *zap.Logger) *stateadapter.Adapter {
+func (r *Runtime) guard(e *entry, counted metrics.Controller, logger *zap.Logger) *stateadapter.Adapter {
 	var limiter *rate.Limiter
 
 	if r.opts.ChangeRateLimit != rate.Inf {
 		limiter = rate.NewLimiter(r.opts.ChangeRateLimit, r.opts.ChangeBurst)
 	}
 
-	return stateadapter.New(stateadapter.Config{
-		Name:                name,
+	guarded := stateadapter.New(stateadapter.Config{
+		Name:                e.name,
 		State:               r.state,
 		Cache:               r.cache,
 		Limiter:             limiter,
@@ -98,14 +96,18 @@ func (r *Runtime) guard(name string, counted metrics.Controller, logger *zap.Log
 		Logger:              logger,
 		WarnOnUncachedReads: r.opts.WarnOnUncachedReads,
 	})
+	guarded.Bind(e.node)
+
+	return guarded
 }
 
+// register declares a controller, has it built once the declaration was accepted, and starts it if the engine runs.
 func (r *Runtime) register(
-	e *entry, guarded *stateadapter.Adapter, form dependency.Form, inputs []controller.Input, outputs []controller.Output,
+	e *entry, form dependency.Form, inputs []controller.Input, outputs []controller.Output, build func(),
 ) error {
 	node, err := r.db.Register(e.name, form, e, inputs, outputs, func(node *dependency.Node[*entry]) {
 		e.node = node
-		guarded.Bind(node)
+		build()
 	})
 	if err != nil {
 		return err
@@ -131,10 +133,7 @@ func (r *Runtime) register(
 
 	failed := r.watches.attempted(ctx, kinds)
 	if ctx.Err() == nil && (failed == nil || r.cfg.OnWatchFailure != EndRun) {
-		if e.queue != nil {
-			r.fill(e)
-		}
-
+		r.fill(e)
 		failed = r.start(e)
 	} else if failed == nil {
 		failed = ErrStopped
