@@ -480,7 +480,7 @@ func runQueue(t require.TestingT, items int, c choices) {
 			q.AddRateLimited(item)
 
 			if !m.closed {
-				m.addAfter(item, min(time.Second<<m.failures[item], time.Minute))
+				m.addAfter(item, min(time.Second<<min(m.failures[item], 6), time.Minute)) // 64 s is past the cap
 				m.failures[item]++
 			}
 		case 8, 9, 10, 11:
