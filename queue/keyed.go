@@ -242,14 +242,12 @@ func (q *Keyed[K, V]) Stop() {
 	q.alarm.wait()
 }
 
-// ring is run by the clock when the earliest delayed key is due.
+// ring is run by the clock when the earliest delayed key is due. It is not over before the ready function is, even if
+// that ends the goroutine.
 func (q *Keyed[K, V]) ring() {
+	defer q.rung()
+
 	q.tell(q.rang())
-
-	q.mu.Lock()
-	defer q.mu.Unlock()
-
-	q.alarm.rung()
 }
 
 func (q *Keyed[K, V]) rang() (tell bool) {
@@ -257,6 +255,13 @@ func (q *Keyed[K, V]) rang() (tell bool) {
 	defer q.mu.Unlock()
 
 	return q.settleLocked(q.alarm.now())
+}
+
+func (q *Keyed[K, V]) rung() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.alarm.rung()
 }
 
 // tell calls the ready function. The lock must not be held.

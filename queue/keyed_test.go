@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -587,6 +588,28 @@ func TestKeyedStopWaitsForTheTimer(t *testing.T) {
 		close(release)
 		<-over
 		<-over
+	})
+}
+
+func TestKeyedStopDoesNotWaitForAReadyThatEndedItsGoroutine(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		end := false
+		q := queue.NewKeyed[string](nil, queue.KeyedConfig[int]{Ready: func() {
+			if end {
+				runtime.Goexit()
+			}
+		}})
+
+		q.Put("a", 1, queue.Live)
+		q.Take()
+
+		end = true
+		q.Retry("a", 1, time.Second)
+		<-time.After(time.Minute)
+		assert.Equal(t, 1, q.Len())
+		q.Stop()
 	})
 }
 
