@@ -1,3 +1,5 @@
+//go:build linux
+
 package main_test
 
 import (
@@ -619,11 +621,15 @@ func TestUsage(t *testing.T) {
 		assert.NotEmpty(t, stderr, "%v", args)
 	}
 
+	code, _, stderr := run(t, "-config", filepath.Join(shortDir(t), "none.yaml"), "-root", shortDir(t))
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "-config: ")
+
 	code, stdout, _ := run(t, "-version")
 	assert.Equal(t, 0, code)
 	assert.Contains(t, stdout, "example ")
 
-	code, _, stderr := run(t, "-help")
+	code, _, stderr = run(t, "-help")
 	assert.Equal(t, 0, code)
 	assert.Contains(t, stderr, "-once")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/dependency/analysis"
 	"github.com/switchyard-run/switchyard/dependency/render"
 	"github.com/switchyard-run/switchyard/dependency/svg"
 
@@ -43,12 +44,15 @@ func Graph(ctx context.Context, format string) ([]byte, error) {
 
 func drawGraph(ctx context.Context, graph *controller.DependencyGraph, format string) ([]byte, error) {
 	var (
-		out   bytes.Buffer
-		title = render.WithTitle("Controllers of the appliance")
+		out  bytes.Buffer
+		opts = []render.Option{
+			render.WithTitle("Controllers of the appliance"),
+			render.WithFindings(analysis.Analyze(graph)),
+		}
 	)
 
 	if format == formatSVG {
-		err := svg.Render(ctx, &out, graph, title)
+		err := svg.Render(ctx, &out, graph, opts...)
 
 		return out.Bytes(), err
 	}
@@ -58,7 +62,7 @@ func drawGraph(ctx context.Context, graph *controller.DependencyGraph, format st
 		return nil, err
 	}
 
-	if err := render.Write(&out, f, graph, title); err != nil {
+	if err := render.Write(&out, f, graph, opts...); err != nil {
 		return nil, err
 	}
 

@@ -54,6 +54,11 @@ func freshDir() (string, error) {
 // findDocument returns the path of the document, and writes the sample where there is none and the user named none.
 func findDocument(opts Options, root *os.Root, dir string) (string, error) {
 	if opts.Config != "" {
+		// Later it may go and come back, but one that is not there at first is a slip of the pen.
+		if _, err := os.Stat(opts.Config); err != nil {
+			return "", fmt.Errorf("-config: %w", err)
+		}
+
 		return filepath.Abs(opts.Config)
 	}
 

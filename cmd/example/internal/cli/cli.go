@@ -146,7 +146,8 @@ func (p Program) run(args []string) int {
 	return p.control(opts)
 }
 
-// control runs the control plane under the signals of the user: the first asks it to stop, the second to stop at once.
+// control runs the control plane under the signals of the user: the first asks it to stop, the second to stop at once,
+// and the third is left to the system.
 func (p Program) control(opts app.Options) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -172,6 +173,7 @@ func (p Program) control(opts app.Options) int {
 				stop()
 			} else {
 				kill()
+				signal.Stop(signals)
 			}
 		case err := <-done:
 			if err != nil {

@@ -191,6 +191,10 @@ func TestAServiceThatIsWantedAgain(t *testing.T) {
 func TestARequestForNobodyGoes(t *testing.T) {
 	b := runService(t)
 
+	// An engine maps what happens while it runs. This tells that it does.
+	b.put(service("somebody"))
+	await(b, "somebody", any[*resources.Process])
+
 	request := resources.NewRestartRequest("nobody")
 	require.NoError(t, b.state.Create(t.Context(), request))
 	b.awaitGone(request)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // marker is the variable by which a process is known to belong to a unit of a root, also when its parent is gone.
@@ -49,7 +51,7 @@ func (s *Supervisor) start(name string, def Definition) (*child, error) {
 	c := &child{cmd: cmd, pid: cmd.Process.Pid, exited: make(chan struct{})}
 
 	if err := s.remember(name, c.pid); err != nil {
-		s.cfg.Logger.Warn("no record of a process could be left: " + err.Error())
+		s.cfg.Logger.Warn("no record of a process could be left", zap.String("service", name), zap.Error(err))
 	}
 
 	go func() { // ends with the process; whoever started it waits for exited
@@ -97,14 +99,16 @@ func (s *Supervisor) endGroup(c *child, grace time.Duration) {
 	limit := s.cfg.Clock.NewTimer(grace)
 	defer limit.Stop()
 
-	due, kill := limit.Chan(), s.kill
+	due, kill, exited := limit.Chan(), s.kill, c.exited
 
 	for !s.groupEnded(c) {
 		tick := s.cfg.Clock.NewTimer(poll)
 
 		select {
+		case <-exited:
+			exited = nil // most often nobody else is in the group, and that is all
 		case <-due:
-			s.cfg.Logger.Warn("a service did not stop in time and is killed: " + fmt.Sprint(c.pid))
+			s.cfg.Logger.Warn("a service did not stop in time and is killed", zap.Int("pid", c.pid))
 			signalGroup(c.pid, syscall.SIGKILL)
 
 			due = nil

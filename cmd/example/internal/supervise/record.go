@@ -40,7 +40,7 @@ func (s *Supervisor) remember(name string, pid int) error {
 func (s *Supervisor) forget(name string) {
 	err := s.cfg.Root.Remove(path.Join(s.cfg.RunDir, name+recordSuffix))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.cfg.Logger.Warn("the record of a process could not be removed: " + err.Error())
+		s.cfg.Logger.Warn("the record of a process could not be removed", zap.String("service", name), zap.Error(err))
 	}
 }
 
