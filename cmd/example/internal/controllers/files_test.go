@@ -95,8 +95,8 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 		status.TypedSpec().Problems)
 	content(document.PathMOTD, "hi")
 
-	// The good one again is not a new generation.
-	write("hostname: box\nmotd: hi\n")
+	// The good one again is not a new generation. This time the file is written over, not replaced.
+	require.NoError(t, os.WriteFile(config, []byte("hostname: box\nmotd: hi\n"), 0o644))
 
 	status = await(b, resources.TheMachine, func(c *resources.ConfigStatus) bool { return !c.TypedSpec().Refused })
 	assert.Equal(t, 3, status.TypedSpec().Generation)
