@@ -234,7 +234,7 @@ func (q *Keyed[K, V]) Stop() {
 	defer q.mu.Unlock()
 
 	if !q.stopped {
-		q.stopped, q.untold = true, false
+		q.stopped = true
 		q.items.drop()
 		q.alarm.clear()
 	}

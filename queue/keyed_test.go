@@ -430,6 +430,21 @@ func TestKeyedLookingDoesNotTellAndTheTimerStillDoes(t *testing.T) {
 	}
 }
 
+func TestKeyedTimerDoesNotTellOfWhatIsTaken(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.Put("a", "0", queue.Live)
+	b.Take()
+	b.Retry("a", "1", time.Second)
+	b.told = 0
+
+	b.clk.move(time.Second)
+	assert.Equal(t, "a=1", b.take())
+	b.clk.fire()
+	assert.Zero(t, b.told)
+}
+
 func TestKeyedReadyIsToldOnceWhoeverComesFirst(t *testing.T) {
 	t.Parallel()
 
@@ -453,7 +468,7 @@ func TestKeyedWhatIsDueGoesBeforeWhatBecomesReadyNow(t *testing.T) {
 	for how, makeReady := range map[string]func(*bench){
 		"Put":    func(b *bench) { b.Put("new", "", queue.Live) },
 		"PutAll": func(b *bench) { b.PutAll([]queue.Item[string, string]{{Key: "new"}}, queue.Live) },
-		"Done":   func(b *bench) { b.Put("again", "", queue.Live); b.Done("again") },
+		"Done":   func(b *bench) { b.Done("again") },
 		"Retry":  func(b *bench) { b.Retry("again", "", 0) },
 	} {
 		b := newBench(t)
@@ -464,6 +479,7 @@ func TestKeyedWhatIsDueGoesBeforeWhatBecomesReadyNow(t *testing.T) {
 		}
 
 		b.Retry("due", "", time.Second)
+		b.Put("again", "", queue.Live)
 		b.clk.move(2 * time.Second)
 		makeReady(b)
 		assert.Equal(t, time.Second, b.Stats().OldestWait)

@@ -260,6 +260,8 @@ func TestWhatHasLeftIsNotKept(t *testing.T) {
 	out := new([64]byte)
 	keyed.Put(out, object(), queue.Live)
 	keyed.Take()
+	heapInUse()
+	assert.Nil(t, left[len(left)-1].Value(), "a value that was taken")
 
 	// Nor does Stop leave the value of a key that was put while it was out.
 	again := new([64]byte)

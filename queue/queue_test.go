@@ -423,6 +423,22 @@ func TestQueueGetWaitsForAnItem(t *testing.T) {
 	}
 }
 
+func TestQueueGetSeesWhatIsDueBeforeTheTimerDoes(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		clk := newHandClock()
+		q := queue.NewQueue[string](clk)
+
+		q.AddAfter("a", time.Second)
+		clk.move(time.Second)
+
+		item, _ := q.Get()
+		assert.Equal(t, "a", item)
+		q.ShutDown()
+	})
+}
+
 func TestQueueShutDown(t *testing.T) {
 	t.Parallel()
 
