@@ -154,10 +154,37 @@ func TestContextsBesideChanges(t *testing.T) {
 
 	var callers sync.WaitGroup
 
+	// present returns which incarnation there is, -1 for none.
+	present := func() int {
+		for _, p := range all(view(t, c)) {
+			return p.value
+		}
+
+		return -1
+	}
+
 	for range 3 {
 		callers.Go(func() {
-			for range 300 {
-				<-withTeardown(t, context.Background(), c, "a").Done()
+			for i := range 1_000 {
+				parent, cancel := context.WithCancel(context.Background())
+				before := present()
+				ctx := withTeardown(t, parent, c, "a")
+				after := present()
+
+				// Some wait for the end; others do not, and so come at any moment, also while the end is being told.
+				if i%10 == 0 {
+					<-ctx.Done()
+				}
+
+				for n := 0; n < 50 && ctx.Err() == nil; n++ {
+					runtime.Gosched()
+				}
+
+				if ctx.Err() != nil && before == after && before >= 0 {
+					assert.NotEqual(t, before, present(), "what the context was for is still there")
+				}
+
+				cancel()
 			}
 		})
 	}
@@ -175,6 +202,14 @@ func TestContextsBesideChanges(t *testing.T) {
 		case <-done:
 			return
 		default:
+		}
+
+		// Many others end as well, so that looking for who waits takes its time after the publication.
+		for i := range 200 {
+			id := fmt.Sprint("other ", i)
+
+			c.Put(number(id, round))
+			c.Delete(id)
 		}
 
 		// In every third round the resource is away for a while, in the others nobody is shown that it was.
