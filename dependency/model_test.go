@@ -305,16 +305,16 @@ func (m *model) check(t *rapid.T, db *dependency.Database[string], router *log) 
 			m.checkKind(t, db, kindOf(ns, typ))
 
 			for _, id := range append(modelIDs, "other") {
-				for _, md := range []reduced.Metadata{
-					changed(ns, typ, id), tearingDown(ns, typ, id, true), tearingDown(ns, typ, id, false),
-					reduced.Merge(tearingDown(ns, typ, id, true), changed(ns, typ, id)),
-				} {
-					require.Equal(t, m.route(&md), router.route(md), "%s", md.Key())
-				}
+				running := changed(ns, typ, id)
 
-				gone := changed(ns, typ, id)
-				gone = gone.Gone()
-				require.Equal(t, m.route(&gone), router.route(gone), "%s destroyed", gone.Key())
+				for _, md := range []reduced.Metadata{
+					running, running.Gone(), tearingDown(ns, typ, id, true), tearingDown(ns, typ, id, false),
+					reduced.Merge(tearingDown(ns, typ, id, true), running),
+				} {
+					if want, got := m.route(&md), router.route(md); !slices.Equal(want, got) {
+						t.Fatalf("%s: want %v, got %v", md.Key(), want, got)
+					}
+				}
 
 				for _, c := range m.controllers {
 					c.checkKey(t, keyOf(ns, typ, id))
@@ -395,9 +395,10 @@ func (c *declared) checkKey(t *rapid.T, key reduced.Key) {
 		}
 	}
 
-	require.Equal(t, c.writes(key.Type), c.node.Writes(key.Type), "%s writes %s", c.name, key)
-	require.Equal(t, reads, c.node.Reads(key), "%s reads %s", c.name, key)
-	require.Equal(t, holds, c.node.Holds(key), "%s holds %s", c.name, key)
+	want := [...]bool{c.writes(key.Type), reads, holds}
+	if got := [...]bool{c.node.Writes(key.Type), c.node.Reads(key), c.node.Holds(key)}; want != got {
+		t.Fatalf("%s writes, reads, holds %s: want %v, got %v", c.name, key, want, got)
+	}
 }
 
 // Whatever is declared, changed and taken back, and whatever of it is refused: the database answers like a model that
