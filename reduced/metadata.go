@@ -65,8 +65,16 @@ func Of(res resource.Resource, gone bool) Metadata {
 }
 
 // Merge returns newer with what older carried and a later event must not hide: that the resource was destroyed in
-// between, and the causes. Both must be about one key, older the earlier of the two.
+// between, and the causes. Both must be about one key, older the earlier of the two; where one is no metadata at all,
+// the other is returned.
 func Merge(older, newer Metadata) Metadata {
+	switch {
+	case older.causes.Events == 0:
+		return newer
+	case newer.causes.Events == 0:
+		return older
+	}
+
 	newer.flags |= older.flags & sawDestroy
 	newer.causes = Causes{
 		Events:       older.causes.Events + newer.causes.Events,

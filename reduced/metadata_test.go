@@ -99,6 +99,15 @@ func TestDestroyReady(t *testing.T) {
 }
 
 // However events are merged, the last state stands, and a destroy on the way is not hidden by what came later.
+func TestMergeWithNoMetadata(t *testing.T) {
+	t.Parallel()
+
+	some := reduced.Of(at(1, 1), true)
+
+	require.Equal(t, some, reduced.Merge(some, reduced.Metadata{}))
+	require.Equal(t, some, reduced.Merge(reduced.Metadata{}, some))
+}
+
 func TestMerge(t *testing.T) {
 	t.Parallel()
 

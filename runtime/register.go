@@ -33,7 +33,6 @@ func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 
 		e.classic = rruntime.New(rruntime.Config{
 			Controller:   ctrl,
-			Name:         e.name,
 			State:        r.guard(e, counted, logger),
 			UpdateInputs: func(inputs []controller.Input) error { return r.updateInputs(e, inputs) },
 			Clock:        r.cfg.Clock,
@@ -64,7 +63,6 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 
 		e.queue = qruntime.New(qruntime.Config{
 			Controller: ctrl,
-			Name:       e.name,
 			Settings:   settings,
 			Runtime:    r.guard(e, counted, logger),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
@@ -273,11 +271,9 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 	}
 }
 
-// remove ends a controller and forgets it.
+// remove ends a controller and forgets it. Its context ends first: as long as it runs, it may read its inputs.
 func (r *Runtime) remove(e *entry) {
 	defer close(e.gone)
-
-	r.watches.adjust(r.db.Release(e.node))
 
 	r.mu.Lock()
 	cancel := e.cancel
@@ -287,11 +283,12 @@ func (r *Runtime) remove(e *entry) {
 		cancel()
 	}
 
+	r.watches.adjust(r.db.Release(e.node))
+
 	e.stop()
 	<-e.done
 
-	// An update of its inputs may have come in between.
-	r.watches.adjust(r.db.Remove(e.node))
+	r.db.Remove(e.node)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

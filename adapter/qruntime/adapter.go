@@ -28,8 +28,7 @@ import (
 // Config is what an adapter is made of. All fields are needed.
 type Config struct {
 	Controller controller.QController
-	// Name is the controller's name, and Settings what it returned, both read once.
-	Name     string
+	// Settings is what the controller returned, read once.
 	Settings controller.QSettings
 	// Runtime is the controller's guarded view of the state.
 	Runtime controller.QRuntime

@@ -93,7 +93,6 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 
 		b.Adapter = qruntime.New(qruntime.Config{
 			Controller: callbacks{b},
-			Name:       b.name,
 			Settings:   b.settings,
 			Skipped:    func(err error) bool { return errors.Is(err, errSkip) },
 			Clock:      clock,

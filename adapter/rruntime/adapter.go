@@ -28,8 +28,6 @@ var _ controller.Runtime = (*Adapter)(nil)
 // Config is what an adapter is made of. All fields are needed.
 type Config struct {
 	Controller controller.Controller
-	// Name is the controller's name, read once.
-	Name string
 	// State is the controller's guarded view of the state.
 	State *stateadapter.Adapter
 	// UpdateInputs puts new inputs of the controller in force.

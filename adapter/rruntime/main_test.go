@@ -86,7 +86,6 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 
 		b.Adapter = rruntime.New(rruntime.Config{
 			Controller:   run(func(ctx context.Context, r controller.Runtime) error { return b.run(ctx, r) }),
-			Name:         b.name,
 			State:        guarded,
 			UpdateInputs: func([]controller.Input) error { return errUpdate },
 			Clock:        clock,
