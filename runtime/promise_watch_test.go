@@ -447,6 +447,66 @@ func (o *oneByOne) WatchKindAggregated(ctx context.Context, kind resource.Kind, 
 	return nil
 }
 
+// What a batch holds before the error that ends the watch counts: the bookmark is behind it, so it does not come again.
+func TestEventsBeforeAnErrorInOneBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, state.WrapCore(&errorTail{CoreState: newState()}), runtime.Config{}, nil)
+		w.register(qmirror(1))
+		w.start()
+		synctest.Wait()
+
+		for i := range 10 {
+			w.create(newSource(strconv.Itoa(i), i))
+			time.Sleep(time.Minute)
+			w.requireMirrored()
+		}
+
+		w.end()
+	})
+}
+
+// errorTail ends every batch of live events, and the watch with it, with an error.
+type errorTail struct{ state.CoreState }
+
+func (e *errorTail) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch chan<- []state.Event, opts ...state.WatchKindOption) error {
+	inner := make(chan []state.Event)
+
+	if err := e.CoreState.WatchKindAggregated(ctx, kind, inner, opts...); err != nil {
+		return err
+	}
+
+	go func() {
+		for {
+			var events []state.Event
+
+			select {
+			case <-ctx.Done():
+				return
+			case events = <-inner:
+			}
+
+			last := events[len(events)-1].Type
+			broken := last != state.Bootstrapped && last != state.Noop
+
+			if broken {
+				events = append(events, state.Event{Type: state.Errored, Error: errBroken})
+			}
+
+			select {
+			case ch <- events:
+			case <-ctx.Done():
+				return
+			}
+
+			if broken {
+				return
+			}
+		}
+	}()
+
+	return nil
+}
+
 // One aggregated watch for each kind, however many controllers and caches need it, and none that nobody needs.
 func TestOneWatchPerKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
