@@ -51,38 +51,9 @@ func (f *faulty) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch
 		return err
 	}
 
-	go func() {
-		defer f.close(r)
-
-		for {
-			var events []state.Event
-
-			select {
-			case <-ctx.Done():
-				return
-			case err := <-r.broken:
-				select {
-				case ch <- []state.Event{{Type: state.Errored, Error: err}}:
-				case <-ctx.Done():
-				}
-
-				return
-			case events = <-inner:
-			}
-
-			select {
-			case <-r.silent:
-				continue
-			default:
-			}
-
-			select {
-			case ch <- f.strip(events):
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	go pass(ctx, f, r, inner, ch, func(err error) []state.Event {
+		return []state.Event{{Type: state.Errored, Error: err}}
+	}, f.strip)
 
 	return nil
 }
@@ -93,12 +64,52 @@ func (f *faulty) WatchKind(ctx context.Context, kind resource.Kind, ch chan<- st
 		return err
 	}
 
-	go func() {
-		<-ctx.Done()
-		f.close(r)
-	}()
+	inner := make(chan state.Event)
+	if err := f.CoreState.WatchKind(ctx, kind, inner, opts...); err != nil {
+		r.cancel()
 
-	return f.CoreState.WatchKind(ctx, kind, ch, opts...)
+		return err
+	}
+
+	go pass(ctx, f, r, inner, ch, func(err error) state.Event {
+		return state.Event{Type: state.Errored, Error: err}
+	}, func(event state.Event) state.Event { return f.strip([]state.Event{event})[0] })
+
+	return nil
+}
+
+// pass passes on what an open watch sends until it is broken or ended.
+func pass[E any](ctx context.Context, f *faulty, r *relay, inner <-chan E, ch chan<- E, failure func(error) E, strip func(E) E) {
+	defer f.close(r)
+
+	for {
+		var sent E
+
+		select {
+		case <-ctx.Done():
+			return
+		case err := <-r.broken:
+			select {
+			case ch <- failure(err):
+			case <-ctx.Done():
+			}
+
+			return
+		case sent = <-inner:
+		}
+
+		select {
+		case <-r.silent:
+			continue
+		default:
+		}
+
+		select {
+		case ch <- strip(sent):
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 var errForgotten = bookmarkError{errors.New("bookmark is too old")}
