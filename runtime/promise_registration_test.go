@@ -203,8 +203,9 @@ func TestUnregisterFromInside(t *testing.T) {
 
 				return nil
 			}})
-		w.create(newSource("s", 1))
 		w.start()
+		synctest.Wait() // the victim has had its pass
+		w.create(newSource("s", 1))
 		synctest.Wait()
 
 		require.Len(t, itself.all(), 2)
