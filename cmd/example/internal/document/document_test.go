@@ -166,6 +166,27 @@ services:
 	}, places, "%s", err)
 }
 
+// TestProblemsSayWhatIsMeant holds slips that are easily made, each with all that there is to say about it.
+func TestProblemsSayWhatIsMeant(t *testing.T) {
+	for line, want := range map[string]string{
+		"files: {}":  "2:8: files: must be a list, not a group of fields",
+		"motd: 12":   "2:7: motd: must be a text, not a number; if it is meant, put it in quotes",
+		"motd: !x 1": "2:7: motd: must be a text, not a value with the tag !x",
+		"services: [{name: a, command: sleep 9}]":         "2:31: services[0].command: must be a list, not a text",
+		"services: [{name: a, command: []}]":              "2:31: services[0].command: must begin with a program",
+		"services: [{name: a, command: [x], needs: b}]":   "2:43: services[0].needs: must be a list, not a text",
+		"services: [{name: a, command: [x], env: [A=1]}]": "2:41: services[0].env: must be variables and their values (NAME: value), not a list",
+		`services: [{name: a, command: ["x\0"], env: {A: "\0"}}]`: "2:32: services[0].command[0]: \"x\\x00\" holds a zero byte, where the system ends a text\n" +
+			"2:49: services[0].env.A: \"\\x00\" holds a zero byte, where the system ends a text",
+		`services: [{name: a, command: [x], port: 1, health: {path: "/%zz"}}]`: "2:60: services[0].health.path: \"/%zz\" is no path of an HTTP request; " +
+			"begin with a slash, and write other characters as %XX",
+		"files: [{path: " + strings.Repeat("a", 241) + ", content: x}]": "2:16: files[0].path: is too long; at most 1000 bytes, and 240 from slash to slash",
+	} {
+		_, err := document.Parse([]byte("hostname: box\n" + line + "\n"))
+		assert.EqualError(t, err, want)
+	}
+}
+
 func TestSyntaxProblemsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"hostname: a: b\n":               "1:12: the text is not valid YAML: mapping values are not allowed in this context",
@@ -234,8 +255,45 @@ func TestRender(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "box has 2", string(text))
 
-	_, err = document.Render("{{ range 2000000 }}x{{ end }}", facts)
+	_, err = document.Render(strings.Repeat(`{{ printf "%600000d" .CPUs }}`, 2), facts)
 	assert.ErrorContains(t, err, "longer than 1 MiB")
+}
+
+// TestTemplatesEnd holds what could run for ever, or grow without end.
+func TestTemplatesEnd(t *testing.T) {
+	for _, text := range []string{
+		"{{ range 1000000000000 }}{{ end }}",
+		"{{ if .CPUs }}{{ else if .CPUs }}{{ else }}{{ range 9 }}{{ end }}{{ end }}",
+		"{{ with .OS }}{{ template `a` }}{{ end }}",
+		"{{ block `a` . }}{{ end }}",
+		"{{ $x := .OS }}",
+		"{{ if $x := .OS }}{{ end }}",
+		"{{ (print ($x := .OS)).Y }}",
+	} {
+		_, err := document.Render(text, document.Facts{OS: "linux", CPUs: 2})
+		assert.ErrorContains(t, err, "there are no loops, variables and nested templates here", text)
+	}
+
+	text, err := document.Render("{{ if gt .CPUs 1 }}{{ with .OS }}{{ . }}{{ end }}{{ else }}one{{ end }}", document.Facts{OS: "linux", CPUs: 2})
+	require.NoError(t, err)
+	assert.Equal(t, "linux", string(text))
+}
+
+// TestAliasesStayAffordable has a short text that stands for a hundred million words, and one that stands for itself.
+func TestAliasesStayAffordable(t *testing.T) {
+	var b strings.Builder
+
+	fmt.Fprintf(&b, "hostname: box\nservices:\n  - {name: a, command: &words [%s]}\n", strings.Repeat("x, ", 30_000))
+
+	for i := range 3000 {
+		fmt.Fprintf(&b, "  - {name: a%d, command: *words}\n", i)
+	}
+
+	_, err := document.Parse([]byte(b.String()))
+	assert.ErrorContains(t, err, "aliases repeat more than 100000 values")
+
+	_, err = document.Parse([]byte("hostname: box\nservices: &all [*all]\n"))
+	assert.EqualError(t, err, "2:11: aliases repeat more than 100000 values")
 }
 
 func TestExpand(t *testing.T) {

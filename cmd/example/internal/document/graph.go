@@ -57,11 +57,7 @@ func checkVariables(s placed, byName map[string]placed) {
 		}
 	}
 
-	if s.command.node == nil {
-		return
-	}
-
-	for _, word := range s.command.list() {
+	for _, word := range s.command {
 		Expand(word.node.Value, func(name string) string {
 			if _, ok := s.Env[name]; !ok && !slices.Contains(known, name) {
 				word.refuse("$%s is not set for this service; set are %s and what its env says (write $$ for a dollar sign)",

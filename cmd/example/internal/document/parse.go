@@ -55,7 +55,7 @@ func readMachine(root value) Machine {
 
 	m.Hosts = readHosts(o.field("hosts"))
 	m.Resolver = readResolver(o.field("resolver"))
-	m.TimeServers = o.field("timeServers").texts(checkHost)
+	m.TimeServers = texts(o.field("timeServers").list(), checkHost)
 
 	if v := o.field("motd"); v.given() {
 		if text, ok := v.text(); ok {
@@ -94,7 +94,7 @@ func readHosts(list value) []Host {
 				v.refuse("holds no name")
 			}
 
-			h.Names = v.texts(func(v value, name string) bool {
+			h.Names = texts(v.list(), func(v value, name string) bool {
 				return checkDomain(v, name) && unique(seen, v, name)
 			})
 		}
@@ -116,8 +116,8 @@ func readResolver(v value) Resolver {
 	}
 
 	return Resolver{
-		Servers: o.field("servers").texts(checkAddress),
-		Search:  o.field("search").texts(checkDomain),
+		Servers: texts(o.field("servers").list(), checkAddress),
+		Search:  texts(o.field("search").list(), checkDomain),
 	}
 }
 
@@ -212,6 +212,13 @@ func unique(seen map[string]value, v value, text string) bool {
 	return true
 }
 
+// How long paths may be, in bytes: a little less than systems take, to leave room for the root above and for the names
+// of files that are being written.
+const (
+	pathLimit = 1000
+	nameLimit = 240
+)
+
 // checkPath accepts paths that stay below the root and do not meet what the control plane writes itself.
 func checkPath(v value, text string) bool {
 	switch {
@@ -225,6 +232,8 @@ func checkPath(v value, text string) bool {
 		v.refuse("%q is not written plainly; write %q", text, path.Clean(text))
 	case strings.ContainsFunc(text, unicode.IsControl) || strings.Contains(text, `\`):
 		v.refuse("%q holds a character that paths may not hold", text)
+	case len(text) > pathLimit || slices.ContainsFunc(strings.Split(text, "/"), func(name string) bool { return len(name) > nameLimit }):
+		v.refuse("is too long; at most %d bytes, and %d from slash to slash", pathLimit, nameLimit)
 	default:
 		for _, own := range reserved {
 			if text == own || strings.HasPrefix(text, own+"/") || strings.HasPrefix(own, text+"/") {

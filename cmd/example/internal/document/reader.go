@@ -70,8 +70,10 @@ func what(node *yaml.Node) string {
 			return "empty"
 		case "!!timestamp":
 			return "a date"
-		default:
+		case "!!str":
 			return "a text"
+		default:
+			return "a value with the tag " + node.Tag
 		}
 	default:
 		return "something else"
@@ -180,13 +182,16 @@ func (v value) list() []value {
 
 // text reads a string. Numbers and the like are refused: a hostname of 123 is more likely a slip than a wish.
 func (v value) text() (string, bool) {
-	if v.node.Kind != yaml.ScalarNode || v.node.Tag != "!!str" {
+	switch {
+	case v.node.Kind == yaml.ScalarNode && v.node.Tag == "!!str":
+		return v.node.Value, true
+	case v.node.Kind == yaml.ScalarNode && v.given() && v.node.Style&yaml.TaggedStyle == 0:
+		v.refuse("must be a text, not %s; if it is meant, put it in quotes", what(v.node))
+	default:
 		v.refuse("must be a text, not %s", what(v.node))
-
-		return "", false
 	}
 
-	return v.node.Value, true
+	return "", false
 }
 
 // scalar reads the characters of a plain value, whatever YAML takes it for.
@@ -200,11 +205,11 @@ func (v value) scalar(wanted string) (string, bool) {
 	return v.node.Value, true
 }
 
-// texts reads a list of strings, each accepted by check, which reports what it does not like.
-func (v value) texts(check func(value, string) bool) []string {
+// texts reads strings, each accepted by check, which reports what it does not like.
+func texts(items []value, check func(value, string) bool) []string {
 	var texts []string
 
-	for _, item := range v.list() {
+	for _, item := range items {
 		if text, ok := item.text(); ok && check(item, text) {
 			texts = append(texts, text)
 		}

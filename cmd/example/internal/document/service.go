@@ -2,12 +2,15 @@ package document
 
 import (
 	"maps"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // What holds where the document does not say.
@@ -32,8 +35,8 @@ var (
 type placed struct {
 	Service
 
-	name, command, port, env value
-	needs                    []value
+	name, port     value
+	command, needs []value
 }
 
 func readServices(list value) []Service {
@@ -59,7 +62,7 @@ func readServices(list value) []Service {
 
 func readService(o object) placed {
 	s := placed{
-		name: o.field("name"), command: o.field("command"), port: o.field("port"), env: o.field("env"),
+		name: o.field("name"), port: o.field("port"), needs: o.field("needs").list(),
 		Service: Service{Kind: Daemon},
 	}
 
@@ -82,16 +85,16 @@ func readService(o object) placed {
 	}
 
 	if v, ok := o.required("command"); ok {
-		s.Command = v.texts(func(value, string) bool { return true })
+		s.command = v.list()
+		s.Command = texts(s.command, checkWord)
 
-		if len(v.list()) == 0 || len(s.Command) > 0 && s.Command[0] == "" {
-			v.refuse("must be a list that begins with a program")
+		if v.node.Kind == yaml.SequenceNode && (len(s.command) == 0 || s.command[0].node.Value == "") {
+			v.refuse("must begin with a program")
 		}
 	}
 
-	s.Env = readEnv(s.env)
-	s.needs = o.field("needs").list()
-	s.Needs = o.field("needs").texts(func(value, string) bool { return true })
+	s.Env = readEnv(o.field("env"))
+	s.Needs = texts(s.needs, func(value, string) bool { return true })
 	s.Port = readPort(s.port)
 	s.Health = readHealth(o.field("health"), s)
 	s.Restart = readRestart(o.field("restart"))
@@ -105,16 +108,19 @@ func readEnv(v value) map[string]string {
 		return nil
 	}
 
-	keys := make([]string, 0, len(v.node.Content)/2)
+	if v.node.Kind != yaml.MappingNode {
+		v.refuse("must be variables and their values (NAME: value), not %s", what(v.node))
 
-	for i := 0; i < len(v.node.Content); i += 2 {
-		keys = append(keys, v.node.Content[i].Value)
-	}
-
-	o, ok := v.object(keys...)
-	if !ok {
 		return nil
 	}
+
+	var keys []string
+
+	for i := 0; i < len(v.node.Content); i += 2 {
+		keys = append(keys, v.r.value(v.node.Content[i], "").node.Value)
+	}
+
+	o, _ := v.object(keys...)
 
 	env := make(map[string]string)
 
@@ -127,7 +133,7 @@ func readEnv(v value) map[string]string {
 		case slices.Contains(provided, name) || strings.HasSuffix(name, addressSuffix):
 			field.refuse("%q is set by the control plane", name)
 		default:
-			if text, ok := field.scalar("a text"); ok && !strings.ContainsRune(text, 0) {
+			if text, ok := field.scalar("a text"); ok && checkWord(field, text) {
 				env[name] = text
 			}
 		}
@@ -138,6 +144,17 @@ func readEnv(v value) map[string]string {
 	}
 
 	return env
+}
+
+// checkWord accepts what the system lets pass from one program to another.
+func checkWord(v value, text string) bool {
+	if strings.ContainsRune(text, 0) {
+		v.refuse("%q holds a zero byte, where the system ends a text", text)
+
+		return false
+	}
+
+	return true
 }
 
 func readPort(v value) int {
@@ -179,8 +196,11 @@ func readHealth(v value, s placed) Health {
 
 	if path, ok := o.required("path"); ok {
 		if text, ok := path.text(); ok {
-			if h.Path = text; !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \t\r\n") {
-				path.refuse("%q is no path of an HTTP request; begin with a slash", text)
+			h.Path = text
+
+			_, err := url.ParseRequestURI(text)
+			if err != nil || !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " #") {
+				path.refuse("%q is no path of an HTTP request; begin with a slash, and write other characters as %%XX", text)
 			}
 		}
 	}

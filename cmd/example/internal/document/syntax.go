@@ -56,7 +56,43 @@ func (r *reader) syntax(text []byte) (value, bool) {
 		return value{}, false
 	}
 
+	budget := aliasLimit
+
+	if alias := tooMuch(document.Content[0], false, &budget); alias != nil {
+		r.value(alias, "").refuse("aliases repeat more than %d values", aliasLimit)
+
+		return value{}, false
+	}
+
 	return r.value(document.Content[0], ""), true
+}
+
+// aliasLimit is how many values all aliases of a document together may stand for. A short text could stand for more
+// than any memory holds otherwise.
+const aliasLimit = 100_000
+
+// tooMuch returns the node at which a budget for values that are repeated by aliases is used up, or nil if it never
+// is. An alias inside of what it stands for uses up any budget.
+func tooMuch(node *yaml.Node, repeated bool, budget *int) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return tooMuch(node.Alias, true, budget)
+	}
+
+	if repeated {
+		*budget--
+	}
+
+	if *budget < 0 {
+		return node
+	}
+
+	for _, part := range node.Content {
+		if at := tooMuch(part, repeated, budget); at != nil {
+			return at
+		}
+	}
+
+	return nil
 }
 
 var (
