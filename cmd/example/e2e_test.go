@@ -576,8 +576,8 @@ services:
 		_, code, _, stderr := once(t, "hostname: box\ndomain: a b\nfoo: 1\n")
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, "the document is refused")
-		assert.Contains(t, stderr, "\n2:9: domain: ")
-		assert.Contains(t, stderr, "\n3:1: foo: unknown field")
+		assert.Contains(t, stderr, "/box.yaml:2:9: domain: ")
+		assert.Contains(t, stderr, "/box.yaml:3:1: foo: unknown field")
 	})
 }
 

@@ -39,7 +39,8 @@ func waitReady(ctx context.Context, st state.State) error {
 			}
 
 			if config.TypedSpec().Refused {
-				return false, fmt.Errorf("the document is refused:\n%w", &document.Error{Problems: config.TypedSpec().Problems})
+				return false, fmt.Errorf("the document is refused:\n%w",
+					&document.Error{File: config.TypedSpec().Path, Problems: config.TypedSpec().Problems})
 			}
 
 			return true, nil

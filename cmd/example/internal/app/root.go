@@ -55,14 +55,15 @@ func freshDir() (string, error) {
 func findDocument(opts Options, root *os.Root, dir string) (string, error) {
 	if opts.Config != "" {
 		// Later it may go and come back, but one that is not there at first is a slip of the pen.
-		if _, err := os.Stat(opts.Config); err != nil {
+		if _, err := files.ReadPlain(opts.Config, 0); err != nil {
 			return "", fmt.Errorf("-config: %w", err)
 		}
 
 		return filepath.Abs(opts.Config)
 	}
 
-	_, err := root.Stat(document.PathDocument)
+	// A link, wherever it leads, is somebody's wish where the document shall come from.
+	_, err := root.Lstat(document.PathDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = files.WriteFile(root, document.PathDocument, opts.Sample, 0o644)
 	}

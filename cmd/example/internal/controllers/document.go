@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -71,7 +70,7 @@ func (ctrl *DocumentController) Run(ctx context.Context, r controller.Runtime, l
 		}
 
 		// Watch before reading, so that a change after the reading is told.
-		if err := watcher.Directories(ctrl.places()); err != nil {
+		if err := watcher.Directories(files.Places(ctrl.Path)); err != nil {
 			return err
 		}
 
@@ -81,19 +80,6 @@ func (ctrl *DocumentController) Run(ctx context.Context, r controller.Runtime, l
 
 		r.ResetRestartBackoff()
 	}
-}
-
-// places are the directories in which a change of the document shows: that of the file, and where the path is a
-// link, that of the file it leads to. Directories see a file replaced by another one, which a watch of the file
-// would not.
-func (ctrl *DocumentController) places() []string {
-	places := []string{filepath.Dir(ctrl.Path)}
-
-	if target, err := filepath.EvalSymlinks(ctrl.Path); err == nil && !slices.Contains(places, filepath.Dir(target)) {
-		places = append(places, filepath.Dir(target))
-	}
-
-	return places
 }
 
 func (ctrl *DocumentController) reconcile(ctx context.Context, r controller.Runtime, logger *zap.Logger) error {
@@ -108,7 +94,7 @@ func (ctrl *DocumentController) reconcile(ctx context.Context, r controller.Runt
 		status.Generation, status.Hash = inForce.TypedSpec().Generation, inForce.TypedSpec().Hash
 	}
 
-	text, err := os.ReadFile(ctrl.Path)
+	text, err := files.ReadPlain(ctrl.Path, document.SizeLimit+1)
 	if err != nil {
 		status.Refused = true
 		status.Problems = []document.Problem{{Message: fmt.Sprintf("the document cannot be read: %s", err)}}
@@ -167,7 +153,7 @@ func (ctrl *DocumentController) report(
 			zap.Int("generation", status.Generation), zap.Int("problems", len(status.Problems)))
 
 		for _, p := range status.Problems {
-			logger.Warn(filepath.Base(ctrl.Path) + ":" + p.String())
+			logger.Warn(p.In(filepath.Base(ctrl.Path)))
 		}
 	case !status.Refused && (before.Refused || before.Generation != status.Generation):
 		logger.Info("the document is in force",

@@ -91,7 +91,7 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 
 	status := await(b, resources.TheMachine, func(c *resources.ConfigStatus) bool { return c.TypedSpec().Refused })
 	assert.Equal(t, 3, status.TypedSpec().Generation)
-	assert.Equal(t, []document.Problem{{Line: 2, Column: 7, Field: "motd", Message: "must be a text, not a number"}},
+	assert.Equal(t, []document.Problem{{Line: 2, Column: 7, Field: "motd", Message: "must be a text, not a number; if it is meant, put it in quotes"}},
 		status.TypedSpec().Problems)
 	content(document.PathMOTD, "hi")
 

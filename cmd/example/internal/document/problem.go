@@ -42,8 +42,20 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Error is why a document was refused: all of its problems, in the order of the text.
+// In renders the problem after the name of the file that it is in, as compilers do.
+func (p Problem) In(file string) string {
+	if p.Line > 0 {
+		return file + ":" + p.String()
+	}
+
+	return file + ": " + p.String()
+}
+
+// Error is why a document was refused.
 type Error struct {
+	// File is where the document came from, or empty.
+	File string
+	// Problems are all there are, in the order of the text.
 	Problems []Problem
 }
 
@@ -52,7 +64,9 @@ func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 
 	for i, p := range e.Problems {
-		lines[i] = p.String()
+		if lines[i] = p.String(); e.File != "" {
+			lines[i] = p.In(e.File)
+		}
 	}
 
 	return strings.Join(lines, "\n")

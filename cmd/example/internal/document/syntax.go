@@ -12,12 +12,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// sizeLimit is how long a document may be, in bytes.
-const sizeLimit = 1 << 20
+// SizeLimit is how long a document may be, in bytes.
+const SizeLimit = 1 << 20
 
 // syntax turns the text into a tree, or reports why it is none.
 func (r *reader) syntax(text []byte) (value, bool) {
-	if len(text) > sizeLimit {
+	if len(text) > SizeLimit {
 		r.problems = append(r.problems, Problem{Message: "the document is longer than 1 MiB"})
 
 		return value{}, false

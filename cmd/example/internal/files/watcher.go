@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -59,8 +60,8 @@ func Watch(changed func(), failed func(error)) (*Watcher, error) {
 	return w, nil
 }
 
-// Directories makes the watcher watch these directories and no others. A directory that does not exist is left out;
-// watch the one above it to learn when it appears, and call Directories again then.
+// Directories makes the watcher watch these directories and no others. A directory that does not exist, or that a file
+// is in the way of, is left out; watch the one above it to learn when it appears, and call Directories again then.
 func (w *Watcher) Directories(dirs []string) error {
 	for _, old := range w.inner.WatchList() {
 		if !slices.Contains(dirs, old) {
@@ -72,7 +73,8 @@ func (w *Watcher) Directories(dirs []string) error {
 	}
 
 	for _, dir := range dirs {
-		if err := w.inner.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := w.inner.Add(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return fmt.Errorf("%s cannot be watched: %w", dir, err)
 		}
 	}
