@@ -60,7 +60,7 @@ func Register(engine controller.Engine, w World) error {
 		&FactsController{},
 		&EtcFilesController{},
 		&TemplateController{},
-		&FileController{Tree: w.Tree, Dir: w.Dir},
+		&FileController{Tree: w.Tree, Dir: w.Dir, Clock: w.Clock},
 		&ServiceSpecController{},
 		&ProcessController{Supervisor: w.Supervisor, Wake: w.Wake},
 		&MachineStatusController{},

@@ -8,11 +8,13 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
@@ -27,7 +29,12 @@ type FileController struct {
 	Tree *files.Tree
 	// Dir is the absolute path of the tree, to be watched.
 	Dir string
+	// Clock is the time after which the controller tries again where a file could not be put in place.
+	Clock clockwork.Clock
 }
+
+// retry is that time. What is in the way may go without a sign, such as a full disk.
+const retry = 5 * time.Second
 
 // Name implements [controller.Controller].
 func (ctrl *FileController) Name() string { return "FileController" }
@@ -58,11 +65,14 @@ func (ctrl *FileController) Run(ctx context.Context, r controller.Runtime, logge
 	}
 	defer watcher.Close()
 
+	var again <-chan time.Time
+
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-r.EventCh():
+		case <-again:
 		}
 
 		list, err := safe.ReaderListAll[*resources.File](ctx, r)
@@ -78,8 +88,15 @@ func (ctrl *FileController) Run(ctx context.Context, r controller.Runtime, logge
 		// Trouble with one file keeps no other one waiting.
 		var failures error
 
+		again = nil
+
 		for file := range list.All() {
-			failures = errors.Join(failures, ctrl.reconcile(ctx, r, logger, file))
+			inPlace, err := ctrl.reconcile(ctx, r, logger, file)
+			failures = errors.Join(failures, err)
+
+			if !inPlace && again == nil {
+				again = ctrl.Clock.After(retry)
+			}
 		}
 
 		failures = errors.Join(failures, ctrl.removeForgotten(ctx, r, logger, list))
@@ -109,22 +126,25 @@ func (ctrl *FileController) directories(list safe.List[*resources.File]) []strin
 	return slices.Compact(dirs)
 }
 
-func (ctrl *FileController) reconcile(ctx context.Context, r controller.Runtime, logger *zap.Logger, file *resources.File) error {
+// reconcile does what there is to do about one file, and tells whether all is well.
+func (ctrl *FileController) reconcile(
+	ctx context.Context, r controller.Runtime, logger *zap.Logger, file *resources.File,
+) (bool, error) {
 	if file.Metadata().Phase() == resource.PhaseTearingDown {
-		return ctrl.remove(ctx, r, logger, file)
+		return true, ctrl.remove(ctx, r, logger, file)
 	}
 
 	// The finalizer comes first: from now on there may be something on disk.
 	if !file.Metadata().Finalizers().Has(ctrl.Name()) {
 		if err := r.AddFinalizer(ctx, file.Metadata(), ctrl.Name()); err != nil {
-			return err
+			return false, err
 		}
 	}
 
 	name, spec := file.Metadata().ID(), file.TypedSpec()
 	change, failure := ctrl.Tree.Put(name, []byte(spec.Content), fs.FileMode(spec.Mode))
 
-	return safe.WriterModify(ctx, r, resources.NewFileStatus(name), func(status *resources.FileStatus) error {
+	return failure == nil, safe.WriterModify(ctx, r, resources.NewFileStatus(name), func(status *resources.FileStatus) error {
 		st := status.TypedSpec()
 
 		switch {

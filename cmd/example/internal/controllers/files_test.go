@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,7 +47,7 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 			&controllers.FactsController{},
 			&controllers.EtcFilesController{},
 			&controllers.TemplateController{},
-			&controllers.FileController{Tree: tree, Dir: dir},
+			&controllers.FileController{Tree: tree, Dir: dir, Clock: clockwork.NewRealClock()},
 		} {
 			if err := engine.RegisterController(ctrl); err != nil {
 				return err
@@ -100,4 +102,86 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 
 	status = await(b, resources.TheMachine, func(c *resources.ConfigStatus) bool { return !c.TypedSpec().Refused })
 	assert.Equal(t, 3, status.TypedSpec().Generation)
+}
+
+// keepFiles runs the controller of the files alone over some of them, in a new directory that was made ready.
+func keepFiles(t *testing.T, clock clockwork.Clock, ready func(dir string) error, names ...string) (*bench, string) {
+	t.Helper()
+
+	dir := t.TempDir()
+	require.NoError(t, ready(dir))
+
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+
+	tree, err := files.Open(root, "ledger.json")
+	require.NoError(t, err)
+
+	b := run(t, func(engine controller.Engine) error {
+		return engine.RegisterController(&controllers.FileController{Tree: tree, Dir: dir, Clock: clock})
+	})
+
+	t.Cleanup(func() {
+		b.end()
+
+		assert.NoError(t, root.Close())
+	})
+
+	for _, name := range names {
+		file := resources.NewFile(name)
+		file.TypedSpec().Set("hello", 0o644)
+		b.put(file)
+	}
+
+	return b, dir
+}
+
+func inPlace(st *resources.FileStatus) bool { return st.TypedSpec().InPlace }
+
+func inTrouble(st *resources.FileStatus) bool {
+	return !st.TypedSpec().InPlace && st.TypedSpec().Message != ""
+}
+
+func repairedOnce(st *resources.FileStatus) bool { return st.TypedSpec().Repairs == 1 }
+
+// TestAFileThatCannotBeWritten is tried again when its time has come, and keeps no other one waiting until then.
+func TestAFileThatCannotBeWritten(t *testing.T) {
+	clock := clockwork.NewFakeClock()
+
+	// The place where the file is written, before it is moved, is taken. Nobody is told when that changes.
+	b, dir := keepFiles(t, clock, func(dir string) error {
+		return os.MkdirAll(filepath.Join(dir, "a", ".new-file", "full"), 0o755)
+	}, "a/file", "a/other")
+
+	await(b, "a/file", inTrouble)
+	await(b, "a/other", inPlace)
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "a", "other")))
+	await(b, "a/other", repairedOnce)
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "a", ".new-file")))
+
+	require.Eventually(t, func() bool {
+		clock.Advance(time.Minute)
+
+		st, err := safe.StateGetByID[*resources.FileStatus](t.Context(), b.state, "a/file")
+
+		return err == nil && inPlace(st)
+	}, patience, 10*time.Millisecond)
+}
+
+// TestAFileInTheWayOfADirectory keeps one file from its place, and no other.
+func TestAFileInTheWayOfADirectory(t *testing.T) {
+	b, dir := keepFiles(t, clockwork.NewFakeClock(), func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "a"), nil, 0o644)
+	}, "a/b/c/file", "other")
+
+	await(b, "a/b/c/file", inTrouble)
+	await(b, "other", inPlace)
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "other")))
+	await(b, "other", repairedOnce)
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "a")))
+	await(b, "a/b/c/file", inPlace)
 }

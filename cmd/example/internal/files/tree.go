@@ -218,10 +218,13 @@ func (t *Tree) recordLocked(name string) error {
 	return nil
 }
 
+// unfinished begins the names of files that are being written.
+const unfinished = ".new-"
+
 // WriteFile writes a file below root in one step: to a file beside it, to disk, and from there to its place. The
 // directory has to exist. A file left over from a crash is overwritten by the next attempt.
 func WriteFile(root *os.Root, name string, content []byte, mode fs.FileMode) (err error) {
-	temporary := path.Join(path.Dir(name), ".new-"+path.Base(name))
+	temporary := path.Join(path.Dir(name), unfinished+path.Base(name))
 
 	if err := root.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

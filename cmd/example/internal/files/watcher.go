@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -12,7 +14,8 @@ import (
 )
 
 // Watcher tells when something changes in a set of directories. It does not say what: whoever is told looks at the
-// files anyway.
+// files anyway. What [WriteFile] does before a file takes its place is nobody's business, and is not told; otherwise a
+// write that fails would be a reason to try again at once, for ever.
 //
 // Its goroutine ends with Close, which waits for it.
 type Watcher struct {
@@ -36,14 +39,13 @@ func Watch(changed func(), failed func(error)) (*Watcher, error) {
 
 		for events != nil || failures != nil {
 			select {
-			case _, open := <-events:
-				if !open {
+			case event, open := <-events:
+				switch {
+				case !open:
 					events = nil
-
-					continue
+				case !strings.HasPrefix(filepath.Base(event.Name), unfinished):
+					changed()
 				}
-
-				changed()
 			case err, open := <-failures:
 				switch {
 				case !open:
