@@ -31,8 +31,45 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Contain calls fn and returns its error, or a [PanicError]. It does not survive runtime.Goexit; see [Loop].
-func Contain(fn func() error) (err error) {
+// Contain calls fn and returns its error, or a [PanicError]. What it returns can be asked with errors.Is and errors.As: an
+// error that panics when it is asked, as a nil pointer to an error with an Unwrap method does, comes back as a PanicError
+// that names its type. It does not survive runtime.Goexit; see [Loop].
+func Contain(fn func() error) error {
+	failed := contain(fn)
+	if failed == nil {
+		return nil
+	}
+
+	hollow := contain(func() error {
+		errors.Is(failed, errNobody)
+		errors.As(failed, new(*nobody))
+
+		return nil
+	})
+	if hollow == nil {
+		return failed
+	}
+
+	panicked := hollow.(*PanicError)
+	panicked.Value = fmt.Sprintf("an error of type %T can not be asked what it is: %v", failed, panicked.Value)
+
+	if first, ok := failed.(*PanicError); ok {
+		panicked.Value = fmt.Sprintf("%v", first.Value)
+		panicked.Stack = first.Stack
+	}
+
+	return panicked
+}
+
+// nobody is a type of error that nobody returns, and errNobody such an error: whoever asks for them asks every error of
+// a tree.
+type nobody struct{}
+
+func (*nobody) Error() string { return "" }
+
+var errNobody error = &nobody{}
+
+func contain(fn func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &PanicError{Value: value, Stack: debug.Stack()}

@@ -3,10 +3,12 @@ package adapter_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"sync"
 	"testing"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -78,6 +80,55 @@ func TestContainTakesRuntimeErrors(t *testing.T) {
 
 	require.ErrorAs(t, err, &runtimeError)
 }
+
+// An error that panics when it is asked what it wraps would do so far from the callback that made it.
+func TestContainTakesErrorsThatCanNotBeAsked(t *testing.T) {
+	t.Parallel()
+
+	var (
+		none    *fs.PathError
+		requeue *controller.RequeueError
+	)
+
+	for name, test := range map[string]struct {
+		fn   func() error
+		says string
+	}{
+		"returned":         {func() error { return none }, "*fs.PathError"},
+		"wrapped":          {func() error { return fmt.Errorf("around: %w", none) }, "*fmt.wrapError"},
+		"joined":           {func() error { return errors.Join(errMine, none) }, "*errors.joinError"},
+		"request to rerun": {func() error { return requeue }, "*controller.RequeueError"},
+		"asked as":         {func() error { return grumpy{} }, "adapter_test.grumpy"},
+		"panicked with":    {func() error { return fails(none) }, "<nil>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			err := adapter.Contain(test.fn)
+			require.ErrorContains(t, err, test.says)
+			require.NotErrorIs(t, err, errMine)
+			require.False(t, errors.As(err, new(*controller.RequeueError)))
+
+			var panicked *adapter.PanicError
+
+			require.ErrorAs(t, err, &panicked)
+			require.NotEmpty(t, panicked.Stack)
+		})
+	}
+
+	err := adapter.Contain(func() error { return fails(none) })
+
+	var panicked *adapter.PanicError
+
+	require.ErrorAs(t, err, &panicked)
+	require.Contains(t, string(panicked.Stack), "adapter_test.fails", "the stack is where it happened")
+}
+
+// grumpy is an error that does not like to be asked.
+type grumpy struct{}
+
+func (grumpy) Error() string { return "leave me alone" }
+func (grumpy) As(any) bool   { panic("asked") }
 
 // The stack of a panic is logged, once, and an ordinary error has none.
 func TestErrorFields(t *testing.T) {
