@@ -148,7 +148,7 @@ func TestOwnMetricsAreKeptApart(t *testing.T) {
 	one.Gauge("watches", three)
 
 	require.Equal(t, `{"finished_controllers": 1, "relists": 2, "watches": 3}`, own(one).String())
-	require.Equal(t, `{"relists": 1}`, own(other).String())
+	require.Equal(t, `{"finished_controllers": 0, "relists": 1}`, own(other).String())
 
 	one.Close()
 	require.Nil(t, own(one))

@@ -63,6 +63,10 @@ type Engine struct {
 	name    string
 	own     *expvar.Map
 
+	// finished is made at once: what is added to own later waits for whoever reads it, and a controller is counted
+	// under locks that its gauges take.
+	finished Counter
+
 	// mu guards gauges and next.
 	mu     sync.Mutex
 	gauges map[int]func()
@@ -88,6 +92,7 @@ func NewEngine(enabled bool) *Engine {
 	lastEngine.Unlock()
 
 	e.own = new(expvar.Map)
+	e.finished = counter(e.own, "finished_controllers")
 
 	return e
 }
@@ -138,7 +143,7 @@ func (e *Engine) Classic(name string) Controller {
 		Wakeups:  counter(contract.ControllerWakeups, name),
 		Reads:    counter(contract.ControllerReads, name),
 		Writes:   counter(contract.ControllerWrites, name),
-		Finished: counter(e.own, "finished_controllers"),
+		Finished: e.finished,
 	}
 }
 
