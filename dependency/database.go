@@ -133,7 +133,7 @@ func (db *Database[T]) SetInputs(node *Node[T], form Form, inputs []controller.I
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
-	if db.nodes[node.name] != node || node.released {
+	if db.nodes[node.name] != node {
 		return nil, &DeclarationError{Reason: ErrUnknownController, Controller: node.name, Hint: "it was unregistered"}
 	}
 
@@ -145,27 +145,6 @@ func (db *Database[T]) SetInputs(node *Node[T], form Form, inputs []controller.I
 	return db.commit(node, update), nil
 }
 
-// Release takes away all inputs of a controller for good, so that nothing is routed to it any more, and returns the
-// kinds they were on. Its name and its outputs stay claimed until [Database.Remove].
-func (db *Database[T]) Release(node *Node[T]) []reduced.Kind {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-
-	return db.release(node)
-}
-
-func (db *Database[T]) release(node *Node[T]) []reduced.Kind {
-	if db.nodes[node.name] != node {
-		return nil
-	}
-
-	node.released = true
-
-	update, _ := db.plan(node, Classic, nil) // no input can not be a wrong one
-
-	return db.commit(node, update)
-}
-
 // Remove forgets a controller: inputs, outputs and name. It returns the kinds that the inputs were on.
 func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 	db.mu.Lock()
@@ -175,8 +154,10 @@ func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 		return nil
 	}
 
-	kinds := db.release(node)
+	update, _ := db.plan(node, Classic, nil) // no input can not be a wrong one
+	kinds := db.commit(node, update)
 
+	node.removed.Store(true)
 	delete(db.nodes, node.name)
 
 	for typ, kind := range node.outputs {

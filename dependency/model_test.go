@@ -30,12 +30,11 @@ type model struct {
 }
 
 type declared struct {
-	name     string
-	form     dependency.Form
-	inputs   []declaredInput
-	outputs  []controller.Output
-	released bool
-	node     *dependency.Node[string]
+	name    string
+	form    dependency.Form
+	inputs  []declaredInput
+	outputs []controller.Output
+	node    *dependency.Node[string]
 }
 
 type declaredInput struct {
@@ -446,9 +445,6 @@ func TestDatabaseFollowsItsModel(t *testing.T) {
 				}
 
 				reasons := m.inputRefusals(c.form, inputs)
-				if c.released {
-					reasons = []error{dependency.ErrUnknownController}
-				}
 
 				kinds, err := db.SetInputs(c.node, c.form, inputs)
 				refusedAs(t, err, reasons)
@@ -456,15 +452,6 @@ func TestDatabaseFollowsItsModel(t *testing.T) {
 				if err == nil {
 					require.Equal(t, m.set(c, inputs), kinds)
 				}
-			},
-			"release": func(t *rapid.T) {
-				if len(m.controllers) == 0 {
-					t.Skip("nothing is registered")
-				}
-
-				c := rapid.SampledFrom(m.controllers).Draw(t, "controller")
-				c.released = true
-				require.Equal(t, m.set(c, nil), db.Release(c.node))
 			},
 			"remove": func(t *rapid.T) {
 				if len(m.controllers) == 0 {
@@ -485,7 +472,6 @@ func TestDatabaseFollowsItsModel(t *testing.T) {
 				node := rapid.SampledFrom(gone).Draw(t, "node")
 				_, err := db.SetInputs(node, dependency.Classic, nil)
 				require.ErrorIs(t, err, dependency.ErrUnknownController)
-				require.Empty(t, db.Release(node))
 				require.Empty(t, db.Remove(node))
 			},
 			"": func(t *rapid.T) { m.check(t, db, router) },

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -19,8 +20,8 @@ type Node[T any] struct {
 	outputs map[resource.Type]controller.OutputKind
 	order   uint64
 
-	// released tells that the inputs were taken away for good; guarded by Database.mu.
-	released bool
+	// removed tells that the controller was forgotten; what is still running of it has no outputs any more.
+	removed atomic.Bool
 
 	// mu guards kinds; it is held for writing only while an input update is put in force.
 	mu    sync.RWMutex
@@ -51,11 +52,11 @@ func (n *Node[T]) Name() string { return n.name }
 // Target returns what was registered to receive changes.
 func (n *Node[T]) Target() T { return n.target }
 
-// Writes tells whether resources of the type are outputs of the controller.
+// Writes tells whether resources of the type are outputs of the controller. After its removal none are.
 func (n *Node[T]) Writes(typ resource.Type) bool {
 	_, ok := n.outputs[typ]
 
-	return ok
+	return ok && !n.removed.Load()
 }
 
 // ReadsKind tells whether the controller may list the kind: it is an input as a whole, or its type an output.

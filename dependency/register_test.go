@@ -174,9 +174,8 @@ func TestAcceptedComesBeforeTheFirstChange(t *testing.T) {
 	require.Equal(t, []visit{{"c", controller.InputWeak}}, router.route(changed("n", "X", "1")))
 }
 
-// A controller that is being unregistered can not come back through an update of its inputs: nobody would take those
-// away again.
-func TestReleasedControllerStaysWithoutInputs(t *testing.T) {
+// A controller that was removed can not come back through an update of its inputs, nor use its outputs any more.
+func TestRemovedControllerStaysWithoutDeclarations(t *testing.T) {
 	t.Parallel()
 
 	db := dependency.NewDatabase[string]()
@@ -184,22 +183,22 @@ func TestReleasedControllerStaysWithoutInputs(t *testing.T) {
 
 	node, err := db.Register("c", dependency.Classic, "c", inputs, []controller.Output{exclusive("Y")}, nil)
 	require.NoError(t, err)
-	require.Equal(t, []reduced.Kind{kindOf("n", "X")}, db.Release(node))
+	require.True(t, node.Writes("Y"))
+	require.True(t, node.ReadsKind(kindOf("n", "Y")))
+	require.Equal(t, []reduced.Kind{kindOf("n", "X")}, db.Remove(node))
 
 	_, err = db.SetInputs(node, dependency.Classic, inputs)
 	require.ErrorIs(t, err, dependency.ErrUnknownController)
 
 	watched, _ := db.Needs(kindOf("n", "X"))
 	require.False(t, watched)
+	require.False(t, node.Writes("Y"))
+	require.False(t, node.ReadsKind(kindOf("n", "Y")))
+	require.False(t, node.Reads(reduced.Key{Kind: kindOf("n", "X"), ID: "1"}))
 
-	// Name and output are its own until it has ended.
-	_, err = db.Register("c", dependency.Classic, "c", nil, nil, nil)
-	require.ErrorIs(t, err, dependency.ErrNameTaken)
-	_, err = db.Register("d", dependency.Classic, "d", nil, []controller.Output{shared("Y")}, nil)
-	require.ErrorIs(t, err, dependency.ErrOutputTaken)
-
-	require.Empty(t, db.Remove(node))
-
-	_, err = db.Register("c", dependency.Classic, "c", inputs, []controller.Output{exclusive("Y")}, nil)
+	// Nor can it through a second removal, once the name is another's.
+	next, err := db.Register("c", dependency.Classic, "c", inputs, []controller.Output{exclusive("Y")}, nil)
 	require.NoError(t, err)
+	require.Empty(t, db.Remove(node))
+	require.True(t, next.Writes("Y"))
 }

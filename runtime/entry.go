@@ -42,6 +42,7 @@ type entry struct {
 	// The fields below are guarded by Runtime.mu.
 	started       bool
 	unregistering bool
+	ctx           context.Context // of the controller, nil before it is started
 	cancel        context.CancelFunc
 	hideQueue     func()
 

@@ -130,11 +130,9 @@ func (r *Runtime) register(
 	r.watches.adjust(kinds)
 
 	failed := r.watches.attempted(ctx, kinds)
-	if ctx.Err() == nil && (failed == nil || r.cfg.OnWatchFailure != EndRun) {
+	if failed == nil || r.cfg.OnWatchFailure != EndRun {
 		r.fill(e)
 		failed = r.start(e)
-	} else if failed == nil {
-		failed = ErrStopped
 	}
 
 	if failed != nil {
@@ -157,7 +155,7 @@ func (r *Runtime) enter(e *entry) error {
 
 	r.entries[e.name] = e
 
-	if r.phase == running {
+	if r.phase == running && e.hideQueue == nil { // Run may have shown it already
 		e.showQueue(r.metrics)
 	}
 
@@ -168,7 +166,7 @@ func (r *Runtime) enter(e *entry) error {
 	return nil
 }
 
-// withdraw takes a controller out again that was never started.
+// withdraw takes a controller out that was never started, or has ended.
 func (r *Runtime) withdraw(e *entry) {
 	r.watches.adjust(r.db.Remove(e.node))
 
@@ -198,9 +196,9 @@ func (r *Runtime) start(e *entry) error {
 		return nil
 	}
 
-	ctx, cancel := context.WithCancel(context.WithValue(r.ctx, insideKey{r}, e.name))
-	e.started, e.cancel = true, cancel
-	e.unit.Start(ctx)
+	e.started = true
+	e.ctx, e.cancel = context.WithCancel(context.WithValue(r.ctx, insideKey{r}, e.name))
+	e.unit.Start(e.ctx)
 
 	return nil
 }
@@ -225,7 +223,7 @@ func (r *Runtime) updateInputs(e *entry, inputs []controller.Input) error {
 	r.watches.adjust(touched)
 
 	r.mu.Lock()
-	ctx := r.ctx
+	ctx := e.ctx
 	r.mu.Unlock()
 
 	if ctx != nil {
@@ -259,7 +257,13 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 	gone := e.gone
 	if !e.unregistering {
 		e.unregistering = true
-		r.ending.Go(func() { r.remove(e) })
+
+		if r.phase != stopped {
+			r.ending.Go(func() { r.remove(e) })
+		} else {
+			// Run waits for the controller itself, or has returned; nobody may begin what it waits for any more.
+			go r.remove(e)
+		}
 	}
 	r.mu.Unlock()
 
@@ -271,7 +275,7 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 	}
 }
 
-// remove ends a controller and forgets it. Its context ends first: as long as it runs, it may read its inputs.
+// remove ends a controller and forgets it. Until it has ended, its declarations stand: it may put things in order.
 func (r *Runtime) remove(e *entry) {
 	defer close(e.gone)
 
@@ -283,19 +287,8 @@ func (r *Runtime) remove(e *entry) {
 		cancel()
 	}
 
-	r.watches.adjust(r.db.Release(e.node))
-
 	e.stop()
 	<-e.done
 
-	r.db.Remove(e.node)
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	delete(r.entries, e.name)
-
-	if e.hideQueue != nil {
-		e.hideQueue()
-	}
+	r.withdraw(e)
 }

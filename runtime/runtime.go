@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -112,7 +113,7 @@ func (r *Runtime) CachedState() state.CoreState { return r.cache.State(r.state) 
 func (r *Runtime) GetDependencyGraph() (*controller.DependencyGraph, error) { return r.db.Graph(), nil }
 
 // Run runs the controllers until the context ends, and returns nil when all its goroutines have ended. A runtime runs
-// once; only a Run that could not open its watches, under the policy [EndRun], may be called again.
+// once; only a Run that failed before it started a controller, under the policy [EndRun], may be called again.
 //
 // It returns [ErrRunning] or [ErrStopped] when called at the wrong time, the failure of a watch under [EndRun], and a
 // [StragglersError] when the grace of the config has run out.
@@ -129,27 +130,45 @@ func (r *Runtime) Run(ctx context.Context) error {
 	router := dependency.NewRouter(r.db, (*entry).deliver)
 	delivery.Go(func() { r.intake.deliver(ctx, router.Route) })
 
-	failed := r.openWatches(ctx)
-	if failed == nil {
+	if r.openWatches(ctx) {
 		r.startAll(ctx)
 		<-ctx.Done()
 	}
 
 	end(nil)
 
-	err := r.await(r.stop(failed != nil), &delivery)
+	var failure *watchError
 
-	for _, kind := range r.cache.Kinds() {
-		r.cache.Collection(kind).Stop()
-	}
+	errors.As(context.Cause(ctx), &failure)
 
+	entries, again := r.stop(failure != nil)
+
+	r.stopCaches(false)
+	err := r.await(entries, &delivery)
+	r.stopCaches(true)
 	r.metrics.Close()
 
-	if watch := (*watchError)(nil); err == nil && errors.As(context.Cause(ctx), &watch) {
-		return watch
+	if again {
+		r.mu.Lock()
+		r.phase = created
+		r.mu.Unlock()
+	}
+
+	if err == nil && failure != nil {
+		return failure
 	}
 
 	return err
+}
+
+// stopCaches ends the caches: those that nobody will fill any more while controllers are waited for, which may be
+// waiting for their contents, and all of them afterwards.
+func (r *Runtime) stopCaches(filled bool) {
+	for _, kind := range r.cache.Kinds() {
+		if c := r.cache.Collection(kind); filled || !c.Synced() {
+			c.Stop()
+		}
+	}
 }
 
 // begin makes the runtime a running one.
@@ -184,9 +203,9 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelCauseFunc) error 
 	return nil
 }
 
-// openWatches opens a watch for every kind that is declared or cached. Under [EndRun] it returns the failure of one
-// that could not be opened.
-func (r *Runtime) openWatches(ctx context.Context) error {
+// openWatches opens a watch for every kind that is declared or cached. Under [EndRun] it waits for them, and tells whether
+// none has failed, which ends the run.
+func (r *Runtime) openWatches(ctx context.Context) bool {
 	kinds := append([]reduced.Kind(nil), r.cache.Kinds()...)
 
 	for _, node := range r.db.Nodes() {
@@ -195,11 +214,7 @@ func (r *Runtime) openWatches(ctx context.Context) error {
 
 	r.watches.adjust(kinds)
 
-	if r.cfg.OnWatchFailure != EndRun {
-		return nil
-	}
-
-	return r.watches.attempted(ctx, kinds)
+	return r.cfg.OnWatchFailure != EndRun || r.watches.attempted(ctx, kinds) == nil
 }
 
 // startAll starts the registered controllers in order of registration. One whose watches have not been attempted yet
@@ -256,28 +271,27 @@ type watchError struct{ err error }
 func (e *watchError) Error() string { return "controller runtime watch error: " + e.err.Error() }
 func (e *watchError) Unwrap() error { return e.err }
 
-// stop has no controller started any more and those that run told to end, and returns them. A run that ended before it
-// started any may begin anew.
-func (r *Runtime) stop(early bool) []*entry {
+// stop has no controller started any more and those that run told to end, and returns all of them. A run that has failed
+// before it started any leaves them as they are, and may begin again when it has ended.
+func (r *Runtime) stop(failed bool) (entries []*entry, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if early {
-		r.phase = created
-
-		return nil
-	}
-
 	r.phase = stopped
-
-	var entries []*entry
 
 	for _, node := range r.db.Nodes() {
 		entries = append(entries, node.Target())
-		node.Target().stop()
 	}
 
-	return entries
+	if failed && !slices.ContainsFunc(entries, func(e *entry) bool { return e.started }) {
+		return nil, true
+	}
+
+	for _, e := range entries {
+		e.stop()
+	}
+
+	return entries, false
 }
 
 // await waits for controllers, watches and delivery to end, names those that take long, and gives up after the grace, if
