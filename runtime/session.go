@@ -8,8 +8,10 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -18,11 +20,16 @@ import (
 // it where it is complete already, which is called a re-list.
 type session struct {
 	watch *watch
+	// table is the watch's when the session was begun: one that came later is not for this session to fill.
+	table *table
 
 	resumes bool // from the bookmark
 	loads   bool // all contents come first
 	relists bool // and are compared with a complete table
 	late    bool // it is not the first attempt, so changes may have been missed before it
+
+	open  bool // the state has opened the watch
+	moved bool // and events have come
 
 	batches chan []state.Event
 	singles chan state.Event
@@ -66,26 +73,28 @@ func (s *session) follow(ctx context.Context) error {
 	w := s.watch
 	clock := w.set.cfg.Clock
 
-	var unsynced, audit <-chan time.Time
+	unsynced := clock.NewTimer(unsyncedWarning)
+	defer unsynced.Stop()
 
-	patience := unsyncedWarning
-	warning := clock.NewTimer(patience)
-	defer warning.Stop()
-
-	if s.loads && !s.relists {
-		unsynced = warning.Chan()
-	} else {
-		warning.Stop()
+	if !s.loads || s.relists {
+		unsynced.Stop()
 	}
+
+	var (
+		auditor clockwork.Timer
+		audit   <-chan time.Time
+	)
 
 	if w.set.cfg.AuditInterval > 0 {
-		timer := clock.NewTimer(w.set.cfg.AuditInterval)
-		defer timer.Stop()
+		auditor = clock.NewTimer(w.set.cfg.AuditInterval)
+		defer auditor.Stop()
 
-		audit = timer.Chan()
+		audit = auditor.Chan()
 	}
 
-	for {
+	shown := 0
+
+	for patience := unsyncedWarning; ; {
 		var err error
 
 		select {
@@ -106,20 +115,24 @@ func (s *session) follow(ctx context.Context) error {
 		case <-w.retrack:
 			return errTracking
 		case <-audit:
-			w.set.audits.Inc()
+			if len(s.seen) <= shown {
+				w.set.audits.Inc()
 
-			return errAudit
-		case <-unsynced:
+				return errAudit
+			}
+
+			// Contents that are still coming are nothing to be suspected.
+			shown = len(s.seen)
+			auditor.Reset(w.set.cfg.AuditInterval)
+		case <-unsynced.Chan():
 			if s.seen == nil {
-				unsynced = nil
-
 				continue
 			}
 
 			w.warnUnsynced(patience)
 
 			patience *= 2
-			warning.Reset(patience)
+			unsynced.Reset(patience)
 		}
 
 		if err != nil {
@@ -147,7 +160,14 @@ func (s *session) take(ctx context.Context, batch []state.Event) error {
 	w := s.watch
 	s.changes = s.changes[:0]
 
-	loaded, err := s.apply(batch)
+	var loaded bool
+
+	// What came before a bad event is in the table already, and must not be lost with it.
+	err := adapter.Contain(func() (err error) {
+		loaded, err = s.apply(batch)
+
+		return err
+	})
 
 	w.set.intake.put(s.changes)
 
@@ -168,8 +188,16 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.table != nil {
-		defer w.table.publish()
+	if w.table == nil && s.seen == nil {
+		s.table = nil // nobody needs the known keys any more, and none are being loaded
+	}
+
+	if w.table != s.table {
+		return false, errTracking
+	}
+
+	if s.table != nil {
+		defer s.table.publish()
 	}
 
 	for i := range batch {
@@ -183,19 +211,23 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 
 			return loaded, event.Error
 		case state.Bootstrapped:
-			s.complete()
+			if s.seen != nil {
+				s.complete()
 
-			loaded = true
-		case state.Created, state.Updated:
-			s.put(event.Resource)
-		case state.Destroyed:
-			s.remove(event.Resource)
+				loaded = true
+			}
+		case state.Created, state.Updated, state.Destroyed:
+			if err = s.change(event); err != nil {
+				return loaded, err
+			}
 		case state.Noop:
 		default:
 			return loaded, fmt.Errorf("the watch sent an event of the unknown type %d", event.Type)
 		}
 
-		if event.Bookmark != nil {
+		s.moved = true
+
+		if len(event.Bookmark) > 0 {
 			w.bookmark = event.Bookmark
 		}
 	}
@@ -203,17 +235,35 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 	return loaded, nil
 }
 
-// put takes in a resource as an event, or the contents of a load, has shown it.
-func (s *session) put(res resource.Resource) {
-	md := reduced.Of(res, false)
+// change takes in a resource that an event has shown, unless it does not belong to the kind.
+func (s *session) change(event *state.Event) error {
+	if event.Resource == nil {
+		return fmt.Errorf("the watch sent an event of type %s without a resource", event.Type)
+	}
 
-	if s.watch.table == nil {
+	md := reduced.Of(event.Resource, event.Type == state.Destroyed)
+	if md.Key().Kind != s.watch.kind {
+		return fmt.Errorf("the watch sent an event of another kind: %s", md.Key())
+	}
+
+	if md.Destroyed() {
+		s.remove(event.Resource, md)
+	} else {
+		s.put(event.Resource, md)
+	}
+
+	return nil
+}
+
+// put takes in a resource as an event, or the contents of a load, has shown it.
+func (s *session) put(res resource.Resource, md reduced.Metadata) {
+	if s.table == nil {
 		s.changes = append(s.changes, md)
 
 		return
 	}
 
-	old, known := s.watch.table.lookup(md.ID())
+	old, known := s.table.lookup(md.ID())
 
 	if s.seen != nil {
 		s.seen[md.ID()] = struct{}{}
@@ -232,7 +282,7 @@ func (s *session) put(res resource.Resource) {
 		md = md.Recreated()
 	}
 
-	s.watch.table.put(res, md)
+	s.table.put(res, md)
 
 	// The first contents are nobody's news: controllers start with a wakeup, or with a fill of their queue.
 	if s.seen == nil || s.relists {
@@ -240,48 +290,46 @@ func (s *session) put(res resource.Resource) {
 	}
 }
 
-func (s *session) remove(res resource.Resource) {
-	md := reduced.Of(res, true)
-
-	if s.watch.table != nil {
-		old, known := s.watch.table.lookup(md.ID())
+func (s *session) remove(res resource.Resource, md reduced.Metadata) {
+	if s.table != nil {
+		old, known := s.table.lookup(md.ID())
 
 		if known && resource.IsTombstone(res) {
 			md = old.Gone()
 		}
 
-		s.watch.table.remove(md.ID())
+		s.table.remove(md.ID())
 	}
 
 	s.changes = append(s.changes, md)
 }
 
-// complete ends the load: what was known and is not among the contents has gone.
+// complete ends the load: what was known and is not among the contents has gone. Of first contents, that is what an
+// earlier attempt has shown before it broke off, and nobody's news.
 func (s *session) complete() {
 	w := s.watch
 
-	if w.table != nil && s.relists {
+	var gone []reduced.Metadata
+
+	for id, md := range s.table.all() {
+		if _, there := s.seen[id]; !there {
+			gone = append(gone, md.Gone())
+		}
+	}
+
+	for i := range gone {
+		s.table.remove(gone[i].ID())
+	}
+
+	if s.relists {
 		w.set.relists.Inc()
-
-		for id, md := range w.table.all() {
-			if _, there := s.seen[id]; !there {
-				s.changes = append(s.changes, md.Gone())
-			}
-		}
-
-		for i := range s.changes {
-			if s.changes[i].Destroyed() {
-				w.table.remove(s.changes[i].ID())
-			}
-		}
+		s.changes = append(s.changes, gone...)
 	}
 
 	s.seen = nil
 	w.single = false
 	w.synced = true
 
-	if w.table != nil {
-		w.table.publish()
-		w.table.complete()
-	}
+	s.table.publish()
+	s.table.complete()
 }

@@ -29,11 +29,11 @@ const (
 var (
 	errTracking = errors.New("the known keys are to be tracked from now on")
 	errAudit    = errors.New("audit")
-	errRefused  = errors.New("the bookmark was refused, the kind is listed anew")
+	errRefused  = errors.New("the bookmark was refused, the watch begins anew")
 )
 
 // watch keeps one kind watched: it opens the state's watch, and opens it again whenever it breaks. It runs in one
-// goroutine, see [watch.run].
+// goroutine, which calls [watch.step] again and again.
 type watch struct {
 	set  *watches
 	kind reduced.Kind
@@ -58,48 +58,59 @@ type watch struct {
 	refused  int  // failures in a row to resume from the bookmark
 	single   bool // ask for events one by one next time
 	tried    bool // a session was begun before
+	began    time.Time
+	exited   error // set when the state has ended the goroutine
 	retry    *adapter.Retry
 }
 
-// run watches until the context ends or, under the policy for it, until the watch fails.
-func (w *watch) run(ctx context.Context) {
-	defer w.firstAttempted()
+// step is one session with what follows it; it tells whether there is to be another. There is until the context ends or,
+// under the policy for it, until the watch fails.
+func (w *watch) step(ctx context.Context) bool {
+	err := w.exited
+	w.exited = nil
 
-	for {
-		began := w.set.cfg.Clock.Now()
-		err := w.session(ctx)
-
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errRefused):
-			w.set.logger.Debug("watch is opened anew", zap.Stringer("kind", w.kind), zap.NamedError("reason", err))
-
-			continue
-		}
-
-		ran := w.set.cfg.Clock.Since(began)
-		attempt, delay := w.retry.Failed(ran)
-		next := w.set.cfg.Clock.Now().Add(delay)
-
-		w.failed(err, attempt, next)
-
-		if w.set.cfg.OnWatchFailure == EndRun {
-			w.set.fail(err)
-
-			return
-		}
-
-		w.set.failures.Inc()
-		w.set.logger.Warn("watch failed and will be resumed", zap.Stringer("kind", w.kind), zap.Error(err),
-			zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))
-
-		w.firstAttempted()
-
-		if !adapter.Sleep(ctx, w.set.cfg.Clock, delay) {
-			return
-		}
+	if err == nil {
+		w.began = w.set.cfg.Clock.Now()
+		err = adapter.Contain(func() error { return w.session(ctx) })
 	}
+
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errRefused):
+		w.set.logger.Debug("watch is opened anew", zap.Stringer("kind", w.kind), zap.NamedError("reason", err))
+
+		return true
+	}
+
+	attempt, delay := w.retry.Failed(w.set.cfg.Clock.Since(w.began))
+	next := w.set.cfg.Clock.Now().Add(delay)
+
+	w.failed(err, attempt, next)
+
+	if w.set.cfg.OnWatchFailure == EndRun {
+		w.set.fail(err)
+
+		return false
+	}
+
+	w.set.failures.Inc()
+	w.set.logger.Warn("watch failed and will be resumed", append(adapter.ErrorFields(err), zap.Stringer("kind", w.kind),
+		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
+
+	w.firstAttempted()
+
+	return adapter.Sleep(ctx, w.set.cfg.Clock, delay)
+}
+
+// closed ends the watch for good.
+func (w *watch) closed() {
+	w.firstAttempted()
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.open = false
 }
 
 // firstAttempted lets those go on who wait for the first attempt.
@@ -127,40 +138,59 @@ func (w *watch) session(ctx context.Context) error {
 	w.tried = true
 
 	w.mu.Lock()
-	tracked := w.table != nil
-	s.resumes = w.bookmark != nil && (!tracked || w.synced)
-	s.loads = tracked && !s.resumes
+	s.table = w.table
+	s.resumes = w.bookmark != nil && (s.table == nil || w.synced)
+	s.loads = s.table != nil && !s.resumes
 	s.relists = s.loads && w.synced
 	w.mu.Unlock()
 
-	if err := s.connect(ctx); err != nil {
-		if s.resumes {
-			w.refused++
+	err := s.connect(ctx)
+	if err != nil {
+		err = fmt.Errorf("opening the watch of %s: %w", w.kind, err)
+	} else {
+		w.connected(s)
 
-			if state.IsInvalidWatchBookmarkError(err) || w.refused >= resumeTries {
-				w.bookmark, w.refused = nil, 0
-
-				return errRefused
-			}
-		}
-
-		return fmt.Errorf("opening the watch of %s: %w", w.kind, err)
+		err = s.follow(ctx)
 	}
 
-	w.connected(s)
+	if s.resumes && ctx.Err() == nil && w.refuses(s, err) {
+		w.bookmark, w.refused = nil, 0
 
-	return s.follow(ctx)
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+
+	return err
+}
+
+// refuses tells whether the end of a session that was resumed means that its bookmark is of no use any more: the state
+// says so, or has failed several times in a row before anything came. A state may say so only after it has opened the
+// watch.
+func (w *watch) refuses(s *session, err error) bool {
+	switch {
+	case state.IsInvalidWatchBookmarkError(err):
+		return true
+	case errors.Is(err, errTracking) || errors.Is(err, errAudit):
+		return false
+	case s.moved || s.open && w.set.cfg.Clock.Since(w.began) >= steady:
+		w.refused = 0
+
+		return false
+	}
+
+	w.refused++
+
+	return w.refused >= resumeTries
 }
 
 // connected records that the watch is open. Where it is neither resumed nor loads all contents, nobody can tell which
 // changes were missed before it was open.
 func (w *watch) connected(s *session) {
-	w.refused = 0
+	s.open = true
 
 	w.mu.Lock()
 	w.open, w.err, w.next = true, nil, time.Time{}
 
-	if !s.loads {
+	if w.table == nil || w.table == s.table && !s.loads {
 		w.synced = true
 	}
 	w.mu.Unlock()

@@ -107,12 +107,17 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 	s.open[kind] = w
 	s.alive[w] = struct{}{}
 
-	s.running.Go(func() {
-		defer s.ended(w)
-		defer cancel()
+	adapter.Loop(&s.running, func() bool {
+		if w.step(ctx) {
+			return true
+		}
 
-		w.run(ctx)
-	})
+		cancel()
+		w.closed()
+		s.ended(w)
+
+		return false
+	}, func() { w.exited = adapter.ErrGoexit })
 }
 
 func (s *watches) ended(w *watch) {
@@ -139,7 +144,7 @@ func (s *watches) stillAlive() []string {
 }
 
 // attempted returns when the first attempt to open the watch of each kind has come to an end, or the context has. It
-// returns the failure of the first kind that could not be opened.
+// returns the failure of the first kind that could not be opened, of those that were attempted.
 func (s *watches) attempted(ctx context.Context, kinds []reduced.Kind) error {
 	var failed error
 
@@ -152,7 +157,7 @@ func (s *watches) attempted(ctx context.Context, kinds []reduced.Kind) error {
 		select {
 		case <-w.opened:
 		case <-ctx.Done():
-			return ctx.Err()
+			return failed
 		}
 
 		w.mu.Lock()

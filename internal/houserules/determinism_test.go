@@ -31,9 +31,8 @@ var starters = map[string]string{
 	"cache/teardown.go":   "nobody: what runs at the end of a context only takes it out of a set",
 	"queue/alarm.go":      "nobody: what runs on the clock's timer only asks for another look, and not once stopped",
 	"runtime/entry.go":    "whoever reads the channel that is closed at the end of a unit",
-	"runtime/register.go": "the end of the run waits for unregistrations",
+	"runtime/register.go": "the end of the run waits for unregistrations, and after it their callers do",
 	"runtime/runtime.go":  "the end of the run waits for delivery and for late starts",
-	"runtime/watches.go":  "the end of the run waits for watches",
 }
 
 // uses returns the selectors on an imported package in a file.

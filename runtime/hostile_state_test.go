@@ -1,0 +1,528 @@
+package runtime_test
+
+import (
+	"context"
+	"io/fs"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/switchyard-run/switchyard/runtime"
+)
+
+// script is a state whose watches of sources are made up by the test: call is handed what was asked for, and how often
+// before.
+type script struct {
+	state.State
+
+	call func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error
+
+	mu    sync.Mutex
+	calls []state.WatchKindOptions
+}
+
+func (s *script) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch chan<- []state.Event, opts ...state.WatchKindOption) error {
+	if kind.Type() != sourceType {
+		return s.State.WatchKindAggregated(ctx, kind, ch, opts...)
+	}
+
+	var options state.WatchKindOptions
+
+	for _, opt := range opts {
+		opt(&options)
+	}
+
+	s.mu.Lock()
+	n := len(s.calls)
+	s.calls = append(s.calls, options)
+	s.mu.Unlock()
+
+	return s.call(ctx, n, ch, options)
+}
+
+func (s *script) WatchKind(ctx context.Context, kind resource.Kind, ch chan<- state.Event, opts ...state.WatchKindOption) error {
+	batches := make(chan []state.Event)
+
+	if err := s.WatchKindAggregated(ctx, kind, batches, opts...); err != nil {
+		return err
+	}
+
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case batch := <-batches:
+				for _, event := range batch {
+					select {
+					case ch <- event:
+					case <-ctx.Done():
+						return
+					}
+				}
+			}
+		}
+	}()
+
+	return nil
+}
+
+func (s *script) asked() []state.WatchKindOptions {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return append([]state.WatchKindOptions(nil), s.calls...)
+}
+
+// play sends batches, one after the other, in the background.
+func play(ctx context.Context, ch chan<- []state.Event, batches ...[]state.Event) error {
+	go func() {
+		for _, batch := range batches {
+			select {
+			case ch <- batch:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+
+	return nil
+}
+
+var bootstrapped = state.Event{Type: state.Bootstrapped, Resource: newSource("", 0), Bookmark: state.Bookmark{1}}
+
+func created(id resource.ID, n int) state.Event {
+	return state.Event{Type: state.Created, Resource: stored(id, n, 1)}
+}
+
+// stored is a source as a state shows it.
+func stored(id resource.ID, n int, version uint64) *source {
+	v, err := resource.ParseVersion(strconv.FormatUint(version, 10))
+	if err != nil {
+		panic(err)
+	}
+
+	s := newSource(id, n)
+	s.Metadata().SetVersion(v)
+
+	return s
+}
+
+// What a state throws at its watch is a failure of the watch, which is named, tried again, and concerns nobody else.
+func TestHostileWatches(t *testing.T) {
+	var noError *fs.PathError
+
+	for name, hostile := range map[string]func(ctx context.Context, ch chan<- []state.Event) error{
+		"panic in the call":           func(context.Context, chan<- []state.Event) error { panic("out of order") },
+		"error that can not be asked": func(context.Context, chan<- []state.Event) error { return noError },
+		"closed channel": func(_ context.Context, ch chan<- []state.Event) error {
+			close(ch)
+
+			return nil
+		},
+		"nil resource": func(ctx context.Context, ch chan<- []state.Event) error {
+			return play(ctx, ch, []state.Event{{Type: state.Updated}})
+		},
+		"typed nil resource": func(ctx context.Context, ch chan<- []state.Event) error {
+			return play(ctx, ch, []state.Event{{Type: state.Destroyed, Resource: (*source)(nil)}})
+		},
+		"zero event": func(ctx context.Context, ch chan<- []state.Event) error {
+			return play(ctx, ch, nil, []state.Event{}, []state.Event{{}})
+		},
+		"unknown event": func(ctx context.Context, ch chan<- []state.Event) error {
+			return play(ctx, ch, []state.Event{{Type: 77}})
+		},
+		"error without an error": func(ctx context.Context, ch chan<- []state.Event) error {
+			return play(ctx, ch, []state.Event{{Type: state.Errored}})
+		},
+		"typed nil error": func(ctx context.Context, ch chan<- []state.Event) error {
+			return play(ctx, ch, []state.Event{{Type: state.Errored, Error: noError}})
+		},
+		"another type": func(ctx context.Context, ch chan<- []state.Event) error {
+			return play(ctx, ch, []state.Event{{Type: state.Created, Resource: newTarget("alien", 1)}})
+		},
+		"another namespace": func(ctx context.Context, ch chan<- []state.Event) error {
+			alien := resource.NewMetadata("elsewhere", sourceType, "alien", resource.VersionUndefined)
+
+			return play(ctx, ch, []state.Event{{Type: state.Created, Resource: resource.NewTombstone(alien)}})
+		},
+	} {
+		for _, form := range []string{"classic", "queue", "cached"} {
+			t.Run(name+"/"+form, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					core, logs := observer.New(zap.WarnLevel)
+					st := &script{State: newState()}
+					st.call = func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+						switch {
+						case n%2 == 0 && n < 10:
+							return hostile(ctx, ch)
+						case n < 10:
+							return errBroken
+						}
+
+						return st.State.WatchKindAggregated(ctx, sourcePtr(""), ch, asOptions(opts)...)
+					}
+
+					var cfg runtime.Config
+					if form == "cached" {
+						cfg = cachedSources()
+					}
+
+					w := newWorld(t, st, cfg, zap.New(core))
+
+					if form == "queue" {
+						w.register(qmirror(1))
+					} else {
+						w.register(mirror())
+					}
+
+					var others journal[string]
+
+					w.register(&classic{name: "bystander", inputs: []controller.Input{byID(targets(controller.InputWeak), "t")}, pass: func(context.Context, controller.Runtime) error {
+						others.add("woken")
+
+						return nil
+					}})
+					w.start()
+					w.create(newSource("a", 1))
+					time.Sleep(10 * time.Minute)
+
+					w.requireMirrored()
+					assert.NotEmpty(t, others.all())
+					assert.Empty(t, w.Health().Problems())
+					w.set("a", 2)
+					synctest.Wait()
+					w.requireMirrored()
+					w.end()
+
+					for _, entry := range logs.FilterMessage("watch failed and will be resumed").All() {
+						assert.NotEmpty(t, entry.ContextMap()["error"])
+					}
+				})
+			})
+		}
+	}
+}
+
+func asOptions(opts state.WatchKindOptions) []state.WatchKindOption {
+	switch {
+	case opts.StartFromBookmark != nil:
+		return []state.WatchKindOption{state.WithKindStartFromBookmark(opts.StartFromBookmark)}
+	case opts.BootstrapContents:
+		return []state.WatchKindOption{state.WithBootstrapContents(true)}
+	default:
+		return []state.WatchKindOption{state.WithBootstrapBookmark(opts.BootstrapBookmark)}
+	}
+}
+
+// What came before a bad event in one batch is not lost with it.
+func TestGoodEventsBeforeABadOneCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, n int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			if n > 0 {
+				return errBroken
+			}
+
+			return play(ctx, ch, []state.Event{bootstrapped}, []state.Event{created("a", 1), {Type: state.Updated}})
+		}
+
+		w := newWorld(t, st, runtime.Config{}, nil)
+
+		var seen journal[resource.ID]
+
+		w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+			reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
+				seen.add(ptr.ID())
+
+				return nil
+			}})
+		w.start()
+		time.Sleep(time.Minute)
+		assert.Equal(t, []resource.ID{"a"}, seen.all())
+		w.end()
+	})
+}
+
+// First contents that broke off are not taken for what there is: what went before the next attempt is gone.
+func TestContentsThatBrokeOffLeaveNoGhosts(t *testing.T) {
+	for _, cached := range []bool{false, true} {
+		t.Run(map[bool]string{false: "tracked", true: "cached"}[cached], func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := &script{State: newState()}
+				st.call = func(ctx context.Context, n int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+					if n == 0 {
+						return play(ctx, ch, []state.Event{created("ghost", 1), created("kept", 1)}, []state.Event{{Type: state.Errored, Error: errBroken}})
+					}
+
+					return play(ctx, ch, []state.Event{created("kept", 1)}, []state.Event{bootstrapped})
+				}
+
+				var cfg runtime.Config
+				if cached {
+					cfg = cachedSources()
+				}
+
+				w := newWorld(t, st, cfg, nil)
+
+				var seen journal[resource.ID]
+
+				w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+					reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
+						seen.add(ptr.ID())
+
+						return nil
+					}})
+				w.start()
+				time.Sleep(time.Minute)
+
+				assert.Equal(t, []resource.ID{"kept"}, seen.all())
+				assert.Equal(t, 1, w.Health().Kinds[0].Known)
+
+				if cached {
+					list, err := w.CachedState().List(t.Context(), sourcePtr(""))
+					require.NoError(t, err)
+					assert.Len(t, list.Items, 1)
+				}
+
+				w.end()
+			})
+		})
+	}
+}
+
+// A state that says twice that the contents are complete has not said that everything is gone.
+func TestContentsAreCompleteOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, n int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			end := bootstrapped
+			end.Bookmark = nil
+
+			if n == 0 {
+				return play(ctx, ch, []state.Event{created("a", 1), end}, []state.Event{{Type: state.Errored, Error: errBroken}})
+			}
+
+			return play(ctx, ch, []state.Event{created("a", 1), end}, []state.Event{end})
+		}
+
+		w := newWorld(t, st, cachedSources(), nil)
+		w.start()
+		time.Sleep(time.Minute)
+		require.Len(t, st.asked(), 2)
+
+		_, err := w.CachedState().Get(t.Context(), sourcePtr("a"))
+		require.NoError(t, err)
+		w.end()
+	})
+}
+
+// A resource that is destroyed and created again while contents are being sent is there.
+func TestRecreationWhileContentsAreSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, n int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			end := bootstrapped
+			end.Bookmark = nil
+
+			if n == 0 {
+				return play(ctx, ch, []state.Event{created("a", 1), end}, []state.Event{{Type: state.Errored, Error: errBroken}})
+			}
+
+			return play(ctx, ch, []state.Event{created("a", 1), {Type: state.Destroyed, Resource: stored("a", 1, 1)}, created("a", 2), end})
+		}
+
+		w := newWorld(t, st, cachedSources(), nil)
+		w.start()
+		time.Sleep(time.Minute)
+
+		res, err := w.CachedState().Get(t.Context(), sourcePtr("a"))
+		require.NoError(t, err)
+		assert.Equal(t, 2, res.(*source).TypedSpec().N)
+		w.end()
+	})
+}
+
+// A bookmark that is refused by an event after the watch was opened is given up like one that is refused at once.
+func TestBookmarkThatIsRefusedLate(t *testing.T) {
+	for name, refusal := range map[string]error{"with the right error": errForgotten, "with any error": errBroken} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := &script{State: newState()}
+				st.call = func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+					switch {
+					case opts.StartFromBookmark != nil:
+						return play(ctx, ch, []state.Event{{Type: state.Errored, Error: refusal}})
+					case n == 0:
+						return play(ctx, ch, []state.Event{bootstrapped}, []state.Event{{Type: state.Errored, Error: errBroken}})
+					default:
+						return st.State.WatchKindAggregated(ctx, sourcePtr(""), ch, asOptions(opts)...)
+					}
+				}
+
+				w := newWorld(t, st, runtime.Config{}, nil)
+				w.register(qmirror(1))
+				w.start()
+				synctest.Wait()
+				w.create(newSource("a", 1))
+				time.Sleep(time.Hour)
+				w.requireMirrored()
+				w.end()
+			})
+		})
+	}
+}
+
+// An empty bookmark is none: it can not be resumed from.
+func TestEmptyBookmarkIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			end := bootstrapped
+			end.Bookmark = state.Bookmark{}
+
+			return play(ctx, ch, []state.Event{end}, []state.Event{{Type: state.Errored, Error: errBroken}})
+		}
+
+		w := newWorld(t, st, cachedSources(), nil)
+		w.start()
+		time.Sleep(time.Minute)
+		w.end()
+
+		for _, asked := range st.asked() {
+			assert.Nil(t, asked.StartFromBookmark)
+		}
+	})
+}
+
+// A queue controller that comes while the watch of its kind is being opened again gets the items that there are.
+func TestRegisterWhileTheWatchIsReopened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reopened := make(chan struct{})
+		st := &script{State: newState()}
+		broken := make(chan struct{})
+		st.call = func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+			switch n {
+			case 0:
+				go func() {
+					inner := make(chan []state.Event)
+					assert.NoError(t, st.State.WatchKindAggregated(ctx, sourcePtr(""), inner, asOptions(opts)...))
+
+					for {
+						select {
+						case batch := <-inner:
+							ch <- batch
+						case <-broken:
+							ch <- []state.Event{{Type: state.Errored, Error: errBroken}}
+
+							return
+						case <-ctx.Done():
+							return
+						}
+					}
+				}()
+
+				return nil
+			case 1:
+				<-reopened
+			}
+
+			return st.State.WatchKindAggregated(ctx, sourcePtr(""), ch, asOptions(opts)...)
+		}
+
+		w := newWorld(t, st, runtime.Config{}, nil)
+		w.register(&classic{name: "weak", inputs: []controller.Input{sources(controller.InputWeak)}, pass: idle})
+		w.create(newSource("a", 1))
+		w.start()
+		synctest.Wait()
+		w.create(newSource("b", 1))
+		synctest.Wait()
+		close(broken)
+		time.Sleep(time.Second)
+		require.Len(t, st.asked(), 2, "the watch is being opened again")
+
+		w.register(qmirror(1))
+		close(reopened)
+		time.Sleep(time.Minute)
+		w.requireMirrored()
+		w.end()
+	})
+}
+
+// An audit does not keep contents that come slowly from ever being complete.
+func TestAuditLetsSlowContentsCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+			if opts.StartFromBookmark != nil {
+				return nil
+			}
+
+			go func() {
+				for i := range 50 {
+					select {
+					case <-ctx.Done():
+						return
+					case <-time.After(time.Second):
+					}
+
+					select {
+					case <-ctx.Done():
+						return
+					case ch <- []state.Event{created(strconv.Itoa(i), i)}:
+					}
+				}
+
+				select {
+				case <-ctx.Done():
+				case ch <- []state.Event{bootstrapped}:
+				}
+			}()
+
+			return nil
+		}
+
+		cfg := cachedSources()
+		cfg.AuditInterval = 10 * time.Second
+
+		w := newWorld(t, st, cfg, nil)
+		w.start()
+		time.Sleep(5 * time.Minute)
+		assert.True(t, w.Health().Kinds[0].Synced)
+		assert.Equal(t, 50, w.Health().Kinds[0].Known)
+		w.end()
+	})
+}
+
+// A kind whose first contents never come does not hold up the end, not even where a controller waits for them under a
+// context that does not end.
+func TestEndLetsReadersOfUnfilledCachesGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState(), call: func(context.Context, int, chan<- []state.Event, state.WatchKindOptions) error { return nil }}
+		w := newWorld(t, st, cachedSources(), nil)
+		w.create(newSource("a", 1))
+
+		read := make(chan error, 1)
+
+		w.register(&classic{name: "deaf", inputs: []controller.Input{sources(controller.InputWeak)}, run: func(_ context.Context, r controller.Runtime) error {
+			_, err := r.Get(context.Background(), sourcePtr("a"))
+			read <- err
+
+			return err
+		}})
+		w.start()
+		time.Sleep(time.Minute)
+		w.end()
+		require.NoError(t, <-read)
+	})
+}
