@@ -338,7 +338,7 @@ func left(t *testing.T, root string) []string {
 		}
 
 		_, rest, marked := strings.Cut(string(environ), "APPLIANCE_UNIT="+resolved+":")
-		name, _, _ := strings.Cut(rest, "\x00")
+		name, _, _ := strings.Cut(rest, ":")
 
 		command, err := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 		if marked && err == nil && len(command) > 0 { // a zombie has no command

@@ -143,7 +143,7 @@ func (ctrl *ProcessController) keep(ctx context.Context, r controller.Runtime, l
 		logger.Warn("service does not pass its health checks and is restarted",
 			zap.String("service", id), zap.String("last", health.TypedSpec().Message))
 
-		ctrl.Supervisor.Restart(id, status.Instance)
+		ctrl.Supervisor.Restart(id, status.Instance, "did not pass its health checks: "+health.TypedSpec().Message)
 	}
 
 	return safe.WriterModify(ctx, r, resources.NewProcessStatus(id), func(st *resources.ProcessStatus) error {

@@ -24,6 +24,8 @@ const logLimit = 1 << 20
 type child struct {
 	cmd *exec.Cmd
 	pid int
+	// mark is what the environment of the process says, and of its descendants.
+	mark string
 	// exited is closed when the leader has ended. On Linux it is not reaped before reap is called, so that its ID,
 	// which is that of the group too, stays taken while the rest of the group is being stopped.
 	exited chan struct{}
@@ -31,6 +33,11 @@ type child struct {
 
 // start starts a process and leaves a record of it.
 func (s *Supervisor) start(name string, def Definition) (*child, error) {
+	// Somebody may have cleaned up.
+	if err := makeDirs(s.cfg); err != nil {
+		return nil, err
+	}
+
 	log, err := s.openLog(name)
 	if err != nil {
 		return nil, err
@@ -48,9 +55,9 @@ func (s *Supervisor) start(name string, def Definition) (*child, error) {
 		return nil, err
 	}
 
-	c := &child{cmd: cmd, pid: cmd.Process.Pid, exited: make(chan struct{})}
+	c := &child{cmd: cmd, pid: cmd.Process.Pid, mark: s.mark(name), exited: make(chan struct{})}
 
-	if err := s.remember(name, c.pid); err != nil {
+	if err := s.remember(name, c); err != nil {
 		s.cfg.Logger.Warn("no record of a process could be left", zap.String("service", name), zap.Error(err))
 	}
 
@@ -87,13 +94,22 @@ func (c *child) reap() (string, bool) {
 // poll is how often a group that is being stopped is looked at.
 const poll = 10 * time.Millisecond
 
-// endGroup stops everything in the group of a child: SIGTERM, and SIGKILL when the grace time is over. It returns
-// when nothing of the group runs any more.
-func (s *Supervisor) endGroup(c *child, grace time.Duration) {
-	if s.groupEnded(c) {
-		return
+// end stops a child and all that it has started, and returns when nothing of it runs any more. Descendants that have
+// left the group are asked to end with it, and have no time of their own.
+func (s *Supervisor) end(c *child, grace time.Duration) {
+	if !s.groupEnded(c) {
+		signalAll(strays(c.pid, c.mark), syscall.SIGTERM)
+		s.endGroup(c, grace)
 	}
 
+	for pids := strays(c.pid, c.mark); len(pids) > 0; pids = strays(c.pid, c.mark) {
+		signalAll(pids, syscall.SIGKILL)
+		s.cfg.Clock.Sleep(poll)
+	}
+}
+
+// endGroup stops everything in the group of a child: SIGTERM, and SIGKILL when the grace time is over.
+func (s *Supervisor) endGroup(c *child, grace time.Duration) {
 	signalGroup(c.pid, syscall.SIGTERM)
 
 	limit := s.cfg.Clock.NewTimer(grace)
@@ -135,8 +151,12 @@ func (s *Supervisor) groupEnded(c *child) bool {
 	}
 }
 
+// mark is different for each run of a supervisor: on a system that looks into containers, the same directory and the same
+// names may well be there twice.
 func (s *Supervisor) mark(name string) string {
-	return s.cfg.Dir + ":" + name
+	pid := os.Getpid()
+
+	return fmt.Sprintf("%s:%s:%d.%s", s.cfg.Dir, name, pid, startTime(pid))
 }
 
 func (s *Supervisor) openLog(name string) (*os.File, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -24,12 +25,12 @@ type record struct {
 	Started string `json:"started"`
 	// Boot identifies the boot of the system, or is empty where it cannot be told.
 	Boot string `json:"boot"`
-	// Mark is what the environment of the processes of the group says.
+	// Mark is what the environment of the process says, and of its descendants.
 	Mark string `json:"mark"`
 }
 
-func (s *Supervisor) remember(name string, pid int) error {
-	text, err := json.Marshal(record{PID: pid, Started: startTime(pid), Boot: bootID(), Mark: s.mark(name)})
+func (s *Supervisor) remember(name string, c *child) error {
+	text, err := json.Marshal(record{PID: c.pid, Started: startTime(c.pid), Boot: bootID(), Mark: c.mark})
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func killRecorded(cfg Config, name string, r record) error {
 			return fmt.Errorf("processes %v of service %q, left over from an earlier run, do not go", pids, name)
 		}
 
-		killAll(pids)
+		signalAll(pids, syscall.SIGKILL)
 		cfg.Clock.Sleep(poll)
 	}
 }

@@ -2,9 +2,10 @@
 // they fail, and stops them so that nothing of them is left.
 //
 // A process runs in a process group of its own, and it is always the whole group that is stopped: first SIGTERM, then,
-// after a grace time, SIGKILL. Three things together keep processes from outliving the control plane, even when it is
-// killed itself: the kernel kills the leader of each group with it (on Linux), each start leaves a record under the
-// root, and the next [Open] kills what the records still find.
+// after a grace time, SIGKILL. Descendants that have left the group are found by a mark in their environment and go
+// with it (on Linux). Three things together keep processes from outliving the control plane, even when it is killed
+// itself: the kernel kills the leader of each group with it (on Linux), each start leaves a record under the root, and
+// the next [Open] kills what the records still find.
 //
 // A [Supervisor] has one goroutine for each of its units, one more for each running process, and one that starts
 // processes. All of them have ended when Close returns.
@@ -85,7 +86,7 @@ type Status struct {
 	Started time.Time
 	// Settled tells that the process has run for [SettleTime], so that it is more than a start that fails.
 	Settled bool
-	// Message says how the last process ended, or why it could not be started; empty before.
+	// Message says how the last process ended, or why it was restarted or could not be started; empty before.
 	Message string
 }
 
@@ -139,10 +140,8 @@ func Open(cfg Config) (*Supervisor, error) {
 		cfg.Notify = func() {}
 	}
 
-	for _, dir := range []string{cfg.LogDir, cfg.RunDir} {
-		if err := cfg.Root.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("supervise: %w", err)
-		}
+	if err := makeDirs(cfg); err != nil {
+		return nil, fmt.Errorf("supervise: %w", err)
 	}
 
 	held, err := takeLock(cfg.Root, cfg.RunDir)
@@ -161,6 +160,11 @@ func Open(cfg Config) (*Supervisor, error) {
 		kill:    make(chan struct{}),
 		units:   make(map[string]*unit),
 	}, nil
+}
+
+// makeDirs makes the directories that are missing.
+func makeDirs(cfg Config) error {
+	return errors.Join(cfg.Root.MkdirAll(cfg.LogDir, 0o755), cfg.Root.MkdirAll(cfg.RunDir, 0o755))
 }
 
 // Set makes a unit run as defined. It starts the process of a new unit, restarts the process where the definition
@@ -197,13 +201,14 @@ func (s *Supervisor) Remove(name string) {
 	}
 }
 
-// Restart asks for the process of a unit to be stopped and started again, if it still is the given instance.
-func (s *Supervisor) Restart(name string, instance uint64) {
+// Restart asks for the process of a unit to be stopped and started again, if it still is the given instance, and tells
+// why. It counts as a failure: the next start comes after a pause, and the reason is the message until then.
+func (s *Supervisor) Restart(name string, instance uint64, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	if u, ok := s.units[name]; ok {
-		u.update(func(w *wish) { w.replace = instance })
+		u.update(func(w *wish) { w.replace, w.why = instance, why })
 	}
 }
 

@@ -180,6 +180,26 @@ func TestALeaderThatEndsLeavesNoChildBehind(t *testing.T) {
 	assert.False(t, runs(b.read("child")))
 }
 
+func TestADescendantThatLeavesTheGroupGoesToo(t *testing.T) {
+	for name, script := range map[string]string{
+		"stopped":            `setsid sh -c 'trap "" TERM; echo $$ > child; sleep 1000' & wait`,
+		"left by its leader": `setsid sh -c 'echo $$ > child; sleep 1000' & sleep 0.1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, nil)
+
+			require.NoError(t, b.Set("one", shell(script)))
+			b.await("one", in(supervise.Running))
+			child := b.read("child")
+
+			b.Remove("one")
+			b.awaitGone("one")
+
+			assert.False(t, runs(child))
+		})
+	}
+}
+
 func TestOneThatDoesNotStopIsKilled(t *testing.T) {
 	b := open(t, nil)
 
@@ -292,11 +312,60 @@ func TestAChangeOfTheDefinition(t *testing.T) {
 	assert.False(t, runs(fmt.Sprint(first.PID)))
 
 	// A wish to restart is about one instance only.
-	b.Restart("one", first.Instance)
-	b.Restart("one", second.Instance)
+	b.Restart("one", first.Instance, "is unwell")
+	b.Restart("one", second.Instance, "is unwell")
 
 	third := b.await("one", func(s supervise.Status) bool { return s.State == supervise.Running && s.PID != second.PID })
 	assert.Equal(t, uint64(2), third.Restarts)
+	assert.Equal(t, "is unwell", third.Message)
+}
+
+func TestARestartCountsAsAFailure(t *testing.T) {
+	clock := clockwork.NewFakeClock()
+	b := open(t, clock)
+
+	def := shell("sleep 1000")
+	def.Restart = backoff.Policy{Base: time.Minute, Factor: 2, Max: time.Hour}
+
+	require.NoError(t, b.Set("one", def))
+
+	for run, pause := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+		running := b.await("one", func(s supervise.Status) bool {
+			return s.State == supervise.Running && s.Restarts == uint64(run)
+		})
+
+		b.Restart("one", running.Instance, "is unwell")
+
+		// The clock stands still while a process is stopped, and moves when all is quiet.
+		require.Eventually(t, func() bool {
+			clock.Advance(10 * time.Millisecond)
+
+			status, ok := b.Status("one")
+
+			return ok && status.State == supervise.Waiting && status.Message == "is unwell"
+		}, patience, 5*time.Millisecond)
+
+		require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
+		clock.Advance(pause - time.Second)
+
+		status, ok := b.Status("one")
+		require.True(t, ok)
+		assert.Equal(t, supervise.Waiting, status.State, "the pause is over too early")
+
+		clock.Advance(time.Second)
+	}
+}
+
+func TestDirectoriesThatWereCleanedUp(t *testing.T) {
+	b := open(t, nil)
+
+	require.NoError(t, os.RemoveAll(filepath.Join(b.dir, "log")))
+	require.NoError(t, os.RemoveAll(filepath.Join(b.dir, "run")))
+	require.NoError(t, b.Set("one", shell("echo hello; sleep 1000")))
+
+	b.await("one", in(supervise.Running))
+	assert.Equal(t, "hello", b.read("log/one.log"))
+	assert.FileExists(t, filepath.Join(b.dir, "run/one.pid.json"))
 }
 
 func TestOneThatIsWantedAgainWhileItGoes(t *testing.T) {
@@ -397,6 +466,7 @@ func TestWhatAnEarlierRunHasLeft(t *testing.T) {
 	}{
 		{"known by its start time", "unmarked", func(r map[string]any) { r["mark"] = "other" }, true},
 		{"known by its mark", "marked", func(r map[string]any) { r["started"] = "1" }, true},
+		{"in a group of its own", "elsewhere", func(r map[string]any) { r["pid"] = 1 << 30 }, true},
 		{"another process with the same ID", "stranger", func(r map[string]any) { r["started"], r["mark"] = "1", "other" }, false},
 		{"from before the last boot", "old", func(r map[string]any) { r["boot"] = "before" }, false},
 	} {

@@ -33,27 +33,29 @@ func signalGroup(pid int, sig syscall.Signal) {
 
 // groupRuns tells whether a process of the group still runs; one that has ended and waits to be reaped does not.
 func groupRuns(pgid int) bool {
-	for _, pid := range processes() {
-		if st, ok := readStat(pid); ok && st.group == pgid && st.runs() {
-			return true
-		}
-	}
-
-	return false
+	return len(find(func(_ int, st stat) bool { return st.group == pgid })) > 0
 }
 
-// recorded finds the running processes that a record is about: the leader, known by its start time, and those of its
-// group that carry the mark in their environment.
+// strays finds the running processes outside of a group that carry a mark in their environment: descendants of its
+// leader that have made a group of their own.
+func strays(pgid int, mark string) []int {
+	return find(func(pid int, st stat) bool { return st.group != pgid && hasMark(pid, mark) })
+}
+
+// recorded finds the running processes that a record is about: the leader, known by its start time, and those that
+// carry the mark.
 func recorded(r record) []int {
+	return find(func(pid int, st stat) bool {
+		return pid == r.PID && st.group == pid && st.started == r.Started || hasMark(pid, r.Mark)
+	})
+}
+
+// find returns the running processes that are wanted. This one is never among them.
+func find(wanted func(pid int, st stat) bool) []int {
 	var pids []int
 
 	for _, pid := range processes() {
-		st, ok := readStat(pid)
-		if !ok || st.group != r.PID || !st.runs() {
-			continue
-		}
-
-		if pid == r.PID && st.started == r.Started || hasMark(pid, r.Mark) {
+		if st, ok := readStat(pid); ok && st.runs() && pid != os.Getpid() && wanted(pid, st) {
 			pids = append(pids, pid)
 		}
 	}
@@ -76,9 +78,9 @@ func hasMark(pid int, mark string) bool {
 	return false
 }
 
-func killAll(pids []int) {
+func signalAll(pids []int, sig syscall.Signal) {
 	for _, pid := range pids {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // fails only if it is gone
+		_ = syscall.Kill(pid, sig) // fails only if it is gone
 	}
 }
 

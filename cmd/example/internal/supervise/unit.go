@@ -8,14 +8,16 @@ import (
 	"go.uber.org/zap"
 )
 
-// healthyRun is how long a process has to run for its earlier failures to be forgotten.
-const healthyRun = 10 * time.Second
+// healthyRun is how long a process has to run for its earlier failures to be forgotten. It is longer than most
+// processes that never get well take to be found out.
+const healthyRun = time.Minute
 
 // wish is what a unit has been asked for last.
 type wish struct {
 	definition Definition
-	// replace is the instance that shall not go on; 0 for none.
+	// replace is the instance that shall not go on, and why; 0 for none.
 	replace uint64
+	why     string
 	// remove tells that the unit shall go.
 	remove bool
 }
@@ -166,14 +168,19 @@ func (u *unit) runOnce(def Definition) ending {
 		st.Started = began.UTC().Round(0)
 	})
 
-	asked := u.attend(child, def, instance)
+	asked, why := u.attend(child, def, instance)
 
-	if !asked {
-		// What the leader of the group has left behind goes the same way.
-		u.s.endGroup(child, u.wanted().definition.Stop)
+	if asked || why != "" {
+		u.report(func(st *Status) { st.State = Stopping })
 	}
 
+	// What the leader of the group may have left behind goes the same way.
+	u.s.end(child, u.wanted().definition.Stop)
+
 	message, ok := child.reap()
+	if why != "" {
+		message, ok = why, false
+	}
 
 	u.s.forget(u.name)
 
@@ -191,15 +198,16 @@ func (u *unit) runOnce(def Definition) ending {
 	return ending{message: message, ran: u.s.cfg.Clock.Since(began), asked: asked, ok: ok}
 }
 
-// attend waits for the process to end by itself, which is false, or stops it when the wish has changed.
-func (u *unit) attend(child *child, def Definition, instance uint64) bool {
+// attend returns when the process has ended, or has to be stopped: because the wish has changed, which is true, or for a
+// reason to start another one.
+func (u *unit) attend(child *child, def Definition, instance uint64) (asked bool, why string) {
 	settle := u.s.cfg.Clock.NewTimer(SettleTime)
 	defer settle.Stop()
 
 	for {
 		select {
 		case <-child.exited:
-			return false
+			return false, ""
 		case <-settle.Chan():
 			u.report(func(st *Status) { st.Settled = true })
 
@@ -207,17 +215,15 @@ func (u *unit) attend(child *child, def Definition, instance uint64) bool {
 		case <-u.wake:
 		}
 
-		w := u.wanted()
-
-		if w.remove || w.replace == instance || !w.definition.sameProcess(def) {
-			u.report(func(st *Status) { st.State = Stopping })
-			u.s.endGroup(child, w.definition.Stop)
-
-			return true
+		switch w := u.wanted(); {
+		case w.remove || !w.definition.sameProcess(def):
+			return true, ""
+		case w.replace == instance:
+			return false, w.why
+		default:
+			// The process will do for the new definition, too.
+			u.report(func(st *Status) { st.Revision = w.definition.Revision })
 		}
-
-		// The process will do for the new definition, too.
-		u.report(func(st *Status) { st.Revision = w.definition.Revision })
 	}
 }
 
