@@ -180,7 +180,8 @@ func (ctrl *ServiceController) stop(ctx context.Context, logger *zap.Logger, r c
 		return err
 	}
 
-	if svc.Metadata().Phase() == resource.PhaseTearingDown {
+	// Once the finalizer is off, the service may be gone at any time.
+	if svc.Metadata().Phase() == resource.PhaseTearingDown && svc.Metadata().Finalizers().Has(ctrl.Name()) {
 		return r.RemoveFinalizer(ctx, svc.Metadata(), ctrl.Name())
 	}
 
@@ -314,12 +315,12 @@ func (ctrl *ServiceController) fillIn(
 			env[document.AddressVariable(need)] = endpoint.TypedSpec().Address
 		}
 
-		status, err := found(safe.ReaderGetByID[*resources.ServiceStatus](ctx, r, need))
+		ready, err := isReady(ctx, r, need)
 		if err != nil {
 			return spec, false, err
 		}
 
-		if status == nil || !status.TypedSpec().Ready {
+		if !ready {
 			spec.WaitingFor = append(spec.WaitingFor, need)
 		}
 	}
@@ -333,6 +334,22 @@ func (ctrl *ServiceController) fillIn(
 	}
 
 	return spec, true, nil
+}
+
+// isReady tells whether a service is ready as it is meant to be now: what its status says of a time before it was
+// changed does not count.
+func isReady(ctx context.Context, r controller.Reader, id resource.ID) (bool, error) {
+	status, err := found(safe.ReaderGetByID[*resources.ServiceStatus](ctx, r, id))
+	if err != nil || status == nil || !status.TypedSpec().Ready {
+		return false, err
+	}
+
+	svc, err := found(safe.ReaderGetByID[*resources.Service](ctx, r, id))
+	if err != nil || svc == nil {
+		return false, err
+	}
+
+	return status.TypedSpec().Revision == svc.TypedSpec().Revision(), nil
 }
 
 // dismissRequest tears down the request to restart a service, if there is one. It belongs to nobody, and the destroy

@@ -47,7 +47,8 @@ func (ctrl *ServiceSpecController) Run(ctx context.Context, r controller.Runtime
 		var wanted []*resources.Service
 
 		if doc != nil {
-			for _, service := range doc.TypedSpec().Machine.Services {
+			// In this order, whoever looks at a service finds what it needs up to date.
+			for _, service := range doc.TypedSpec().Machine.InOrder() {
 				svc := resources.NewService(service.Name)
 				*svc.TypedSpec() = resources.ServiceSpec(service)
 

@@ -44,7 +44,7 @@ func service(name string, needs ...string) *resources.Service {
 
 func status(name string, ready bool) *resources.ServiceStatus {
 	st := resources.NewServiceStatus(name)
-	st.TypedSpec().Ready = ready
+	st.TypedSpec().Ready, st.TypedSpec().Revision = ready, service(name).TypedSpec().Revision()
 
 	return st
 }
@@ -122,6 +122,34 @@ func TestAProcessIsLetGoOnce(t *testing.T) {
 	await(b, "web", func(p *resources.Process) bool {
 		return p.TypedSpec().Revision == changed.TypedSpec().Revision() && len(p.TypedSpec().WaitingFor) == 1
 	})
+}
+
+// TestAChangeOfBoth changes a service and what it needs: that the old one is ready is no reason to go ahead.
+func TestAChangeOfBoth(t *testing.T) {
+	b := runService(t)
+
+	b.put(service("db"))
+	b.put(status("db", true))
+	b.put(service("web", "db"))
+	await(b, "web", func(p *resources.Process) bool { return len(p.TypedSpec().WaitingFor) == 0 })
+
+	changed := func(svc *resources.Service) *resources.Service {
+		svc.TypedSpec().Env = map[string]string{"A": "1"}
+
+		return svc
+	}
+
+	db, web := changed(service("db")), changed(service("web", "db"))
+	b.put(db)
+	b.put(web)
+
+	process := await(b, "web", func(p *resources.Process) bool { return p.TypedSpec().Revision == web.TypedSpec().Revision() })
+	assert.Equal(t, []string{"db"}, process.TypedSpec().WaitingFor)
+
+	ready := status("db", true)
+	ready.TypedSpec().Revision = db.TypedSpec().Revision()
+	b.put(ready)
+	await(b, "web", func(p *resources.Process) bool { return len(p.TypedSpec().WaitingFor) == 0 })
 }
 
 func TestProcessesGoInTheReverseOrder(t *testing.T) {

@@ -129,6 +129,40 @@ func (m Machine) DeepCopy() Machine {
 	return m
 }
 
+// InOrder lists the services so that each comes after all that it needs.
+func (m Machine) InOrder() []Service {
+	var (
+		ordered []Service
+		visit   func(Service)
+	)
+
+	byName, seen := make(map[string]Service), make(map[string]bool)
+
+	for _, s := range m.Services {
+		byName[s.Name] = s
+	}
+
+	visit = func(s Service) {
+		if seen[s.Name] {
+			return
+		}
+
+		seen[s.Name] = true
+
+		for _, need := range s.Needs {
+			visit(byName[need])
+		}
+
+		ordered = append(ordered, s)
+	}
+
+	for _, s := range m.Services {
+		visit(s)
+	}
+
+	return ordered
+}
+
 // DeepCopy returns a host that shares no memory with h.
 func (h Host) DeepCopy() Host {
 	h.Names = slices.Clone(h.Names)

@@ -248,6 +248,27 @@ func TestAnyText(t *testing.T) {
 	})
 }
 
+func TestServicesInOrder(t *testing.T) {
+	m, err := document.Parse([]byte(`
+hostname: box
+services:
+  - {name: a, command: [x], needs: [c, b]}
+  - {name: b, command: [x], needs: [d]}
+  - {name: c, command: [x], needs: [b]}
+  - {name: d, command: [x]}
+  - {name: e, command: [x]}
+`))
+	require.NoError(t, err)
+
+	var names []string
+
+	for _, s := range m.InOrder() {
+		names = append(names, s.Name)
+	}
+
+	assert.Equal(t, []string{"d", "b", "c", "a", "e"}, names)
+}
+
 func TestRender(t *testing.T) {
 	facts := document.Facts{Hostname: "box", CPUs: 2}
 
