@@ -71,14 +71,9 @@ func (ctrl *EtcFilesController) reconcile(ctx context.Context, r controller.Runt
 		return nil // the missing one wakes the controller when it comes
 	}
 
-	for _, file := range []struct{ path, content string }{
-		{document.PathHostname, name.TypedSpec().Hostname + "\n"},
-		{document.PathHosts, hostsFile(*name.TypedSpec(), *resolver.TypedSpec())},
-		{document.PathResolver, resolverFile(*resolver.TypedSpec())},
-		{document.PathTimeServers, timeServersFile(*times.TypedSpec())},
-	} {
+	for _, file := range etcFiles(*name.TypedSpec(), *resolver.TypedSpec(), *times.TypedSpec()) {
 		if err := safe.WriterModify(ctx, r, resources.NewFile(file.path), func(f *resources.File) error {
-			f.TypedSpec().Set(file.content, 0o644)
+			*f.TypedSpec() = file.spec
 
 			return nil
 		}); err != nil {
@@ -87,6 +82,30 @@ func (ctrl *EtcFilesController) reconcile(ctx context.Context, r controller.Runt
 	}
 
 	return nil
+}
+
+// etcFile is a file that every machine has.
+type etcFile struct {
+	path string
+	spec resources.FileSpec
+}
+
+func etcFiles(name resources.HostnameSpec, resolver resources.ResolverSpec, times resources.TimeServerSpec) []etcFile {
+	files := []etcFile{
+		{document.PathHostname, resources.FileSpec{Content: name.Hostname + "\n"}},
+		{document.PathHosts, resources.FileSpec{Content: hostsFile(name, resolver)}},
+		{document.PathResolver, resources.FileSpec{Content: resolverFile(resolver)}},
+		{document.PathTimeServers, resources.FileSpec{Content: timeServersFile(times)}},
+	}
+
+	for i := range files {
+		spec := &files[i].spec
+		spec.Set(spec.Content, 0o644)
+
+		spec.Revision = spec.Digest // nothing else goes into the file
+	}
+
+	return files
 }
 
 func hostsFile(name resources.HostnameSpec, resolver resources.ResolverSpec) string {

@@ -207,14 +207,16 @@ func (ctrl *FileController) removeForgotten(
 		return err
 	}
 
-	known := filePaths(doc.TypedSpec().Machine)
+	revisions := fileRevisions(doc.TypedSpec().Machine)
+
+	listed := make(map[string]bool)
 
 	for file := range list.All() {
-		known = append(known, file.Metadata().ID())
+		listed[file.Metadata().ID()] = true
 	}
 
 	for _, name := range ctrl.Tree.Owned() {
-		if slices.Contains(known, name) {
+		if _, wanted := revisions[name]; wanted || listed[name] {
 			continue
 		}
 

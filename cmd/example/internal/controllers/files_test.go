@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +18,24 @@ import (
 	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
+
+// registerRenderers registers what makes files of a document.
+func registerRenderers(engine controller.Engine) error {
+	for _, ctrl := range []controller.Controller{
+		controllers.NewHostnameController(),
+		controllers.NewResolverController(),
+		controllers.NewTimeServerController(),
+		&controllers.FactsController{},
+		&controllers.EtcFilesController{},
+		&controllers.TemplateController{},
+	} {
+		if err := engine.RegisterController(ctrl); err != nil {
+			return err
+		}
+	}
+
+	return engine.RegisterQController(controllers.NewRenderController())
+}
 
 // TestFromTheDocumentToTheDisk runs the controllers of the files together, from the text of the document on.
 func TestFromTheDocumentToTheDisk(t *testing.T) {
@@ -39,22 +58,11 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 	require.NoError(t, err)
 
 	b := run(t, func(engine controller.Engine) error {
-		for _, ctrl := range []controller.Controller{
-			&controllers.DocumentController{Path: config, Clock: clockwork.NewRealClock()},
-			controllers.NewHostnameController(),
-			controllers.NewResolverController(),
-			controllers.NewTimeServerController(),
-			&controllers.FactsController{},
-			&controllers.EtcFilesController{},
-			&controllers.TemplateController{},
-			&controllers.FileController{Tree: tree, Dir: dir, Clock: clockwork.NewRealClock()},
-		} {
-			if err := engine.RegisterController(ctrl); err != nil {
-				return err
-			}
-		}
-
-		return engine.RegisterQController(controllers.NewRenderController())
+		return errors.Join(
+			engine.RegisterController(&controllers.DocumentController{Path: config, Clock: clockwork.NewRealClock()}),
+			engine.RegisterController(&controllers.FileController{Tree: tree, Dir: dir, Clock: clockwork.NewRealClock()}),
+			registerRenderers(engine),
+		)
 	})
 
 	t.Cleanup(func() { assert.NoError(t, root.Close()) })

@@ -7,6 +7,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller/generic/transform"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
@@ -21,15 +22,19 @@ func NewHostnameController() *HostnameController {
 			return resources.NewHostname()
 		},
 		TransformFunc: func(_ context.Context, _ controller.Reader, _ *zap.Logger, in *resources.Document, out *resources.Hostname) error {
-			machine := in.TypedSpec().Machine
-
-			out.TypedSpec().Hostname, out.TypedSpec().FQDN = machine.Hostname, machine.Hostname
-
-			if machine.Domain != "" {
-				out.TypedSpec().FQDN += "." + machine.Domain
-			}
+			*out.TypedSpec() = hostnameOf(in.TypedSpec().Machine)
 
 			return nil
 		},
 	})
+}
+
+func hostnameOf(m document.Machine) resources.HostnameSpec {
+	name := resources.HostnameSpec{Hostname: m.Hostname, FQDN: m.Hostname}
+
+	if m.Domain != "" {
+		name.FQDN += "." + m.Domain
+	}
+
+	return name
 }

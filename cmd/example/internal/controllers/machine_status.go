@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -125,15 +126,22 @@ func noDocument(ctx context.Context, r controller.Reader) ([]string, error) {
 
 // missingParts lists the parts of a machine that are not as the document says.
 func missingParts(ctx context.Context, r controller.Reader, m document.Machine) ([]string, error) {
-	var missing []string
-
-	revisions := make(map[string]string)
-
-	for _, file := range templates(m) {
-		revisions[file.Path] = file.Revision()
+	files, err := missingFiles(ctx, r, m)
+	if err != nil {
+		return nil, err
 	}
 
-	for _, path := range filePaths(m) {
+	services, err := missingServices(ctx, r, m)
+
+	return append(files, services...), err
+}
+
+func missingFiles(ctx context.Context, r controller.Reader, m document.Machine) ([]string, error) {
+	var missing []string
+
+	revisions := fileRevisions(m)
+
+	for _, path := range slices.Sorted(maps.Keys(revisions)) {
 		reason, err := missingFile(ctx, r, path, revisions[path])
 		if err != nil {
 			return nil, err
@@ -143,6 +151,23 @@ func missingParts(ctx context.Context, r controller.Reader, m document.Machine) 
 			missing = append(missing, "file "+path+": "+reason)
 		}
 	}
+
+	list, err := safe.ReaderListAll[*resources.File](ctx, r)
+	if err != nil {
+		return nil, err
+	}
+
+	for file := range list.All() {
+		if _, wanted := revisions[file.Metadata().ID()]; !wanted {
+			missing = append(missing, "file "+file.Metadata().ID()+": has left the document and is being removed")
+		}
+	}
+
+	return missing, nil
+}
+
+func missingServices(ctx context.Context, r controller.Reader, m document.Machine) ([]string, error) {
+	var missing []string
 
 	wanted := make(map[string]bool)
 

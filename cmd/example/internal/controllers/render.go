@@ -56,9 +56,14 @@ func render(ctx context.Context, r controller.Reader, _ *zap.Logger, in *resourc
 	}
 
 	out.TypedSpec().Set(string(content), in.TypedSpec().Mode)
-	out.TypedSpec().Revision = document.File(*in.TypedSpec()).Revision()
+	out.TypedSpec().Revision = templateRevision(document.File(*in.TypedSpec()), facts.TypedSpec().Hostname, facts.TypedSpec().FQDN)
 
 	return nil
+}
+
+// templateRevision identifies all that the document says about a template: what is filled in, too.
+func templateRevision(file document.File, hostname, fqdn string) string {
+	return document.Digest(fmt.Append(nil, file.Revision(), " ", hostname, " ", fqdn))
 }
 
 // everyTemplate maps a change of the facts to all templates, as any of them may speak of it.

@@ -7,6 +7,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller/generic/transform"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
@@ -21,15 +22,13 @@ func NewResolverController() *ResolverController {
 			return resources.NewResolver()
 		},
 		TransformFunc: func(_ context.Context, _ controller.Reader, _ *zap.Logger, in *resources.Document, out *resources.Resolver) error {
-			machine := in.TypedSpec().Machine.DeepCopy()
-
-			*out.TypedSpec() = resources.ResolverSpec{
-				Servers: machine.Resolver.Servers,
-				Search:  machine.Resolver.Search,
-				Hosts:   machine.Hosts,
-			}
+			*out.TypedSpec() = resolverOf(in.TypedSpec().Machine.DeepCopy())
 
 			return nil
 		},
 	})
+}
+
+func resolverOf(m document.Machine) resources.ResolverSpec {
+	return resources.ResolverSpec{Servers: m.Resolver.Servers, Search: m.Resolver.Search, Hosts: m.Hosts}
 }

@@ -168,8 +168,20 @@ func TestHealthChecks(t *testing.T) {
 	b.awaitGone(resources.NewHealthStatus("web"))
 }
 
+// written is the status of a file that is in place.
+func written(file *resources.File) *resources.FileStatus {
+	st := resources.NewFileStatus(file.Metadata().ID())
+	*st.TypedSpec() = resources.FileStatusSpec{InPlace: true, Digest: file.TypedSpec().Digest}
+
+	return st
+}
+
 func TestWhatIsMissing(t *testing.T) {
-	b := run(t, func(engine controller.Engine) error {
+	var engine controller.Engine
+
+	b := run(t, func(e controller.Engine) error {
+		engine = e
+
 		return engine.RegisterController(&controllers.MachineStatusController{})
 	})
 
@@ -190,35 +202,40 @@ func TestWhatIsMissing(t *testing.T) {
 	b.put(config)
 	missing("document: 1:2: hostname: is missing")
 
+	// A file that is in place, of a time before the document was changed, does not count.
+	old := resources.NewFile("etc/hostname")
+	old.TypedSpec().Set("old\n", 0o644)
+	old.TypedSpec().Revision = old.TypedSpec().Digest
+	b.put(old)
+	b.put(written(old))
+
 	svc := service("web")
 	doc := resources.NewDocument()
 	*doc.TypedSpec() = resources.DocumentSpec{Generation: 1, Machine: document.Machine{
-		Hostname: "box", Files: []document.File{{Path: "a", Content: "b"}},
+		Hostname: "box", Files: []document.File{{Path: "a", Content: "{{ .Hostname }}", Mode: 0o644}},
 		Services: []document.Service{document.Service(*svc.TypedSpec())},
 	}}
 	b.put(doc)
 
 	paths := []string{"a", "etc/hostname", "etc/hosts", "etc/ntp.conf", "etc/resolv.conf"}
 
-	var want []string
-
-	for _, path := range paths {
-		want = append(want, "file "+path+": has not been rendered yet")
-	}
-
-	missing(append(want, "service web: pending")...)
-
-	for _, path := range paths {
-		file := resources.NewFile(path)
-		if path == "a" {
-			file.TypedSpec().Revision = doc.TypedSpec().Machine.Files[0].Revision()
+	each := func(reason string) (all []string) {
+		for _, path := range paths {
+			all = append(all, "file "+path+": "+reason)
 		}
 
-		file.TypedSpec().Set("content", 0o644)
-		b.put(file)
+		return append(all, "service web: pending")
+	}
 
-		st := resources.NewFileStatus(path)
-		*st.TypedSpec() = resources.FileStatusSpec{InPlace: true, Digest: file.TypedSpec().Digest}
+	missing(each("has not been rendered yet")...)
+
+	b.drop(written(old))
+	b.drop(old)
+	require.NoError(t, registerRenderers(engine))
+	missing(each("has not been written yet")...)
+
+	for _, path := range paths {
+		st := written(await(b, path, any[*resources.File]))
 
 		if path == "etc/hosts" {
 			st.TypedSpec().InPlace, st.TypedSpec().Message = false, "the disk is full"
@@ -238,16 +255,13 @@ func TestWhatIsMissing(t *testing.T) {
 	missing("file etc/hosts: the disk is full")
 
 	b.put(service("old"))
-	missing("file etc/hosts: the disk is full", "service old: has left the document and is being stopped")
+	b.put(resources.NewFile("gone"))
+	missing("file etc/hosts: the disk is full", "file gone: has left the document and is being removed",
+		"service old: has left the document and is being stopped")
 
-	hosts := resources.NewFileStatus("etc/hosts")
-
-	file, err := b.state.Get(t.Context(), resources.NewFile("etc/hosts").Metadata())
-	require.NoError(t, err)
-
-	*hosts.TypedSpec() = resources.FileStatusSpec{InPlace: true, Digest: file.(*resources.File).TypedSpec().Digest}
-	b.put(hosts)
+	b.put(written(await(b, "etc/hosts", any[*resources.File])))
 	b.drop(service("old"))
+	b.drop(resources.NewFile("gone"))
 	missing()
 
 	power := resources.NewPowerState()

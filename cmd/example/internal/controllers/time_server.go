@@ -2,12 +2,12 @@ package controllers
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/generic/transform"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
@@ -22,9 +22,13 @@ func NewTimeServerController() *TimeServerController {
 			return resources.NewTimeServer()
 		},
 		TransformFunc: func(_ context.Context, _ controller.Reader, _ *zap.Logger, in *resources.Document, out *resources.TimeServer) error {
-			out.TypedSpec().Servers = slices.Clone(in.TypedSpec().Machine.TimeServers)
+			*out.TypedSpec() = timeServerOf(in.TypedSpec().Machine.DeepCopy())
 
 			return nil
 		},
 	})
+}
+
+func timeServerOf(m document.Machine) resources.TimeServerSpec {
+	return resources.TimeServerSpec{Servers: m.TimeServers}
 }

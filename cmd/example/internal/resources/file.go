@@ -26,8 +26,8 @@ func NewFile(id resource.ID) *File {
 
 // FileSpec is a rendered file.
 type FileSpec struct {
-	// Revision identifies the template it was rendered from; empty where there is none.
-	Revision string `yaml:"revision,omitempty" protobuf:"1"`
+	// Revision identifies what the document says about the file.
+	Revision string `yaml:"revision" protobuf:"1"`
 	// Digest identifies the content and the mode.
 	Digest string `yaml:"digest" protobuf:"2"`
 	// Mode holds the permission bits.
