@@ -514,7 +514,7 @@ func TestOneControlPlaneForARoot(t *testing.T) {
 
 	code, _, stderr := run(t, "-root", p.root, "-http", "", "-once")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "another control plane is at work")
+	assert.Contains(t, stderr, "-root "+p.root+": another control plane is at work here")
 }
 
 func TestOnce(t *testing.T) {

@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -74,4 +75,75 @@ func TestADocumentThatIsAPipe(t *testing.T) {
 	code, _, stderr := run(t, "-root", p.root, "-config", p.root)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "-config: "+p.root+" is a directory")
+}
+
+// TestATerminalThatIsClosed sends what the system sends then.
+func TestATerminalThatIsClosed(t *testing.T) {
+	t.Parallel()
+
+	p := launch(t, "hostname: box\nservices: [{name: polite, command: "+obedient+"}]\n")
+	p.ready(1)
+
+	assert.Equal(t, 0, p.stop(syscall.SIGHUP), p.read(p.log))
+	assert.Equal(t, "polite\n", p.read(p.path("order")))
+}
+
+// TestNobodyReadsTheLog goes on without its readers.
+func TestNobodyReadsTheLog(t *testing.T) {
+	t.Parallel()
+
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+
+	dir := shortDir(t)
+	config := filepath.Join(dir, "machine.yaml")
+	require.NoError(t, os.WriteFile(config, []byte("hostname: box\nservices: [{name: polite, command: "+obedient+"}]\n"), 0o644))
+
+	cmd := exec.Command(example, "-root", filepath.Join(dir, "root"), "-config", config, "-http", "")
+	cmd.Stdout, cmd.Stderr = w, w
+	require.NoError(t, cmd.Start())
+	require.NoError(t, w.Close())
+	require.NoError(t, r.Close())
+
+	p := &plane{t: t, root: filepath.Join(dir, "root"), cmd: cmd}
+	p.eventually(func() error {
+		return must(len(glob(t, p.path("run/appliance/polite.pid.json"))) == 1, "no process yet")
+	})
+
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, cmd.Wait())
+	assert.Empty(t, left(t, p.root))
+}
+
+// TestCompiledCodeIsKeptPrivate sees that a directory that everybody may write to is not where code comes from, and
+// that services do not notice.
+func TestCompiledCodeIsKeptPrivate(t *testing.T) {
+	t.Parallel()
+
+	dir := shortDir(t)
+	caches, shared, root := filepath.Join(dir, "caches"), filepath.Join(dir, "shared"), filepath.Join(dir, "root")
+	config := filepath.Join(dir, "machine.yaml")
+
+	require.NoError(t, os.Mkdir(shared, 0o777))
+	require.NoError(t, os.WriteFile(config, []byte(`
+hostname: box
+services: [{name: one, kind: oneshot, command: [sh, -c, 'echo $$TMPDIR']}]
+`), 0o644))
+
+	cmd := exec.Command(example, "-once", "-root", root, "-config", config)
+	cmd.Env = append(os.Environ(), "TMPDIR="+shared, "XDG_CACHE_HOME="+caches)
+
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	assert.Empty(t, glob(t, filepath.Join(shared, "*")))
+	assert.NotEmpty(t, glob(t, filepath.Join(caches, "switchyard-example", "code", "go-graphviz", "*")))
+
+	info, err := os.Stat(filepath.Join(caches, "switchyard-example", "code"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+
+	text, err := os.ReadFile(filepath.Join(root, "var/log/services/one.log"))
+	require.NoError(t, err)
+	assert.Equal(t, shared+"\n", string(text))
 }

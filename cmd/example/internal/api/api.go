@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cosi-project/runtime/api/v1alpha1"
@@ -33,6 +34,9 @@ type Address struct {
 	Place string
 }
 
+// socketLimit is how long the path of a socket can be, in bytes, with a zero at the end.
+const socketLimit = len(syscall.RawSockaddrUnix{}.Path)
+
 // ParseAddress reads "unix:PATH" or "tcp:HOST:PORT"; an empty text is no place. The API has no passwords and no
 // encryption, so a TCP address has to be one that other machines cannot reach.
 func ParseAddress(text string) (Address, error) {
@@ -41,6 +45,8 @@ func ParseAddress(text string) (Address, error) {
 	switch {
 	case text == "":
 		return Address{}, nil
+	case network == "unix" && len(place) >= socketLimit:
+		return Address{}, fmt.Errorf("the path in %q is too long for a socket; the system allows %d bytes", text, socketLimit-1)
 	case network == "unix" && place != "":
 		return Address{network, place}, nil
 	case network != "tcp" || place == "":

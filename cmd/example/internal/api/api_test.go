@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cosi-project/runtime/api/v1alpha1"
@@ -43,6 +44,8 @@ func TestParseAddress(t *testing.T) {
 	}
 
 	for text, want := range map[string]string{
+		"unix:/" + strings.Repeat("x", 200): "is too long for a socket",
+
 		"unix:":               "neither",
 		"/run/x.sock":         "neither",
 		"127.0.0.1:9000":      "neither",

@@ -143,7 +143,7 @@ func (p *plane) listen(ctx context.Context) (err error) {
 func (p *plane) assemble() error {
 	tree, err := files.Open(p.root, document.DirState+"/files.json")
 	if err != nil {
-		return err
+		return fmt.Errorf("-root %s: %w", p.dir, err)
 	}
 
 	var wake controllers.Wake
@@ -154,7 +154,7 @@ func (p *plane) assemble() error {
 		Root: p.root, Dir: p.dir, LogDir: document.DirLogs, RunDir: document.DirRun,
 		Logger: p.opts.Logger.Named("supervisor"), Clock: clock, Notify: wake.Up,
 	}); err != nil {
-		return err
+		return fmt.Errorf("-root %s: %w", p.dir, err)
 	}
 
 	self, err := os.Executable()

@@ -69,7 +69,7 @@ func findDocument(opts Options, root *os.Root, dir string) (string, error) {
 	}
 
 	if err != nil {
-		return "", fmt.Errorf("the sample document cannot be written: %w", err)
+		return "", fmt.Errorf("-root %s: the sample document cannot be written: %w", dir, err)
 	}
 
 	return filepath.Join(dir, document.PathDocument), nil

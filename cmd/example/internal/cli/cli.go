@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -137,6 +138,12 @@ func (p Program) run(args []string) int {
 		return p.misused(fmt.Errorf("-grpc: %w", err))
 	}
 
+	if opts.HTTP != "" {
+		if _, _, err := net.SplitHostPort(opts.HTTP); err != nil {
+			return p.misused(fmt.Errorf("-http: %w", err))
+		}
+	}
+
 	if opts.Timeout <= 0 {
 		return p.misused(fmt.Errorf("-timeout: %s is not above 0", opts.Timeout))
 	}
@@ -153,6 +160,17 @@ func (p Program) control(opts app.Options) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 
 	defer signal.Stop(signals)
+
+	// A terminal that is closed is no reason to leave services behind, unless it was meant to be (nohup).
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+
+	// Nor is it one that nobody reads what is printed any more. What is caught fails the write and nothing else.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+
+	defer signal.Stop(pipes)
 
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

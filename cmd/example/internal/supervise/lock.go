@@ -2,7 +2,6 @@ package supervise
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"syscall"
@@ -21,10 +20,10 @@ func takeLock(root *os.Root, dir string) (*lock, error) {
 		_ = file.Close()
 
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("another control plane is at work in %s", root.Name())
+			err = errors.New("another control plane is at work here")
 		}
 
-		return nil, fmt.Errorf("%s: %w", root.Name(), err)
+		return nil, err
 	}
 
 	return &lock{file}, nil

@@ -14,7 +14,6 @@ package supervise
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -141,16 +140,16 @@ func Open(cfg Config) (*Supervisor, error) {
 	}
 
 	if err := makeDirs(cfg); err != nil {
-		return nil, fmt.Errorf("supervise: %w", err)
+		return nil, err
 	}
 
 	held, err := takeLock(cfg.Root, cfg.RunDir)
 	if err != nil {
-		return nil, fmt.Errorf("supervise: %w", err)
+		return nil, err
 	}
 
 	if err := killStale(cfg); err != nil {
-		return nil, errors.Join(fmt.Errorf("supervise: %w", err), held.release())
+		return nil, errors.Join(err, held.release())
 	}
 
 	return &Supervisor{

@@ -149,5 +149,5 @@ const (
 	readLimit   = 10 * time.Second
 	writeLimit  = 30 * time.Second
 	idleLimit   = time.Minute
-	stopLimit   = 3 * time.Second
+	stopLimit   = time.Second
 )

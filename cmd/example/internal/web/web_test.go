@@ -101,3 +101,61 @@ func TestAServerThatStops(t *testing.T) {
 
 	assert.NoError(t, none.Stop())
 }
+
+// TestAClientThatIsSilent has begun a request when the server stops, and never ends it.
+func TestAClientThatIsSilent(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+
+	server := web.Serve(listener, handler(t, nil, nil), zaptest.NewLogger(t))
+
+	silent, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+
+	defer silent.Close()
+
+	_, err = silent.Write([]byte("GET / HTTP/1.1\r\nHost: "))
+	require.NoError(t, err)
+
+	// Connections are accepted in turn, so the silent one is known when another one is answered.
+	response, err := http.Get("http://" + listener.Addr().String() + "/healthz")
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	http.DefaultClient.CloseIdleConnections()
+
+	assert.NoError(t, server.Stop())
+
+	_, err = silent.Read(make([]byte, 1))
+	assert.Error(t, err)
+}
+
+func TestLocalPagesHaveLocalNames(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+
+	server := web.Serve(listener, handler(t, nil, nil), zaptest.NewLogger(t))
+
+	for host, want := range map[string]int{
+		"":                   http.StatusOK,
+		"localhost:8080":     http.StatusOK,
+		"box.localhost":      http.StatusOK,
+		"127.0.0.1":          http.StatusOK,
+		"[::1]:8080":         http.StatusOK,
+		"example.net":        http.StatusForbidden,
+		"example.net:8080":   http.StatusForbidden,
+		"localhost.evil.net": http.StatusForbidden,
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+"/healthz", nil)
+		require.NoError(t, err)
+
+		request.Host = host
+
+		response, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, want, response.StatusCode, host)
+	}
+
+	http.DefaultClient.CloseIdleConnections()
+	require.NoError(t, server.Stop())
+}
