@@ -295,18 +295,21 @@ func TestOperationsIsComplete(t *testing.T) {
 	operations := read(t, "docs/operations.md").text
 
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[runtime.Config](), reflect.TypeFor[runtime.KindHealth](), reflect.TypeFor[runtime.ControllerHealth](),
+		reflect.TypeFor[runtime.Config](), reflect.TypeFor[runtime.Health](),
+		reflect.TypeFor[runtime.KindHealth](), reflect.TypeFor[runtime.ControllerHealth](),
 	} {
 		for _, field := range reflect.VisibleFields(typ) {
 			if !field.Anonymous {
-				assert.Contains(t, operations, "`"+field.Name+"`", "%s.%s", typ, field.Name)
+				assert.True(t, strings.Contains(operations, "`"+field.Name+"`"),
+					"docs/operations.md does not tell of %s.%s: add a row to the table of the type", typ, field.Name)
 			}
 		}
 	}
 
 	expvar.Do(func(v expvar.KeyValue) {
 		if v.Key != "cmdline" && v.Key != "memstats" {
-			assert.Contains(t, operations, "`"+v.Key+"`")
+			assert.True(t, strings.Contains(operations, "`"+v.Key+"`"),
+				"docs/operations.md does not tell of the metric %s: add a row to the table of metrics", v.Key)
 		}
 	})
 }
@@ -325,7 +328,8 @@ func TestArchitectureIsComplete(t *testing.T) {
 		name = strings.TrimPrefix(name, "github.com/switchyard-run/switchyard/")
 
 		if first, _, _ := strings.Cut(name, "/"); !slices.Contains([]string{"cmd", "docs", "internal"}, first) {
-			assert.Contains(t, architecture, "`"+name+"`")
+			assert.True(t, strings.Contains(architecture, "`"+name+"`"),
+				"docs/architecture.md has no row for package %s: add it to the table of packages", name)
 		}
 	}
 }

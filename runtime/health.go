@@ -125,7 +125,7 @@ func (k *KindHealth) problem() string {
 
 	switch {
 	case k.Err != nil:
-		return fmt.Sprintf("%s is not watched: %v (try %d)%s", k.Kind, k.Err, k.Attempt, waiting)
+		return fmt.Sprintf("%s is not watched: %s (try %d)%s", k.Kind, oneLine(k.Err), k.Attempt, waiting)
 	case !k.Synced:
 		return fmt.Sprintf("%s is not synced%s", k.Kind, waiting)
 	default:
@@ -135,10 +135,12 @@ func (k *KindHealth) problem() string {
 
 func (c *ControllerHealth) problem() string {
 	switch {
+	case c.Phase == adapter.BackingOff && c.Queue:
+		return fmt.Sprintf("run hook of controller %q is backing off after failure %d: %s", c.Name, c.Attempt, oneLine(c.LastError))
 	case c.Phase == adapter.BackingOff:
-		return fmt.Sprintf("controller %q is backing off after failure %d: %v", c.Name, c.Attempt, c.LastError)
+		return fmt.Sprintf("controller %q is backing off after failure %d: %s", c.Name, c.Attempt, oneLine(c.LastError))
 	case c.Status.Failing > 0:
-		return fmt.Sprintf("controller %q has %d failing items, the last error was: %v", c.Name, c.Status.Failing, c.LastError)
+		return fmt.Sprintf("controller %q has %d failing items, the last error was: %s", c.Name, c.Status.Failing, oneLine(c.LastError))
 	case c.Stuck && c.Doing != "":
 		return fmt.Sprintf("controller %q is stuck: %s has not come back", c.Name, c.Doing)
 	case c.Stuck:
@@ -147,3 +149,6 @@ func (c *ControllerHealth) problem() string {
 		return ""
 	}
 }
+
+// oneLine renders an error, which may be several joined ones, without line breaks.
+func oneLine(err error) string { return strings.ReplaceAll(fmt.Sprint(err), "\n", "; ") }

@@ -255,6 +255,29 @@ func TestFinishedStaysFinished(t *testing.T) {
 	})
 }
 
+// Each problem is one line, and tells a run hook that fails from a controller that does.
+func TestProblemsAreOneLineEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, runtime.Config{Backoff: steady}, nil)
+		several := errors.Join(errBroken, errors.New("and worse"))
+
+		w.register(&classic{name: "c", pass: func(context.Context, controller.Runtime) error { return several }})
+		w.register(&queued{name: "hook", settings: controller.QSettings{RunHook: func(context.Context, *zap.Logger, controller.QRuntime) error { return several }}})
+		w.register(&queued{name: "items", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+			reconcile: func(context.Context, controller.QRuntime, resource.Pointer) error { return several }})
+		w.create(newSource("s", 0))
+		w.start()
+		synctest.Wait()
+
+		assert.Equal(t, []string{
+			`controller "c" is backing off after failure 1: connection reset; and worse`,
+			`run hook of controller "hook" is backing off after failure 1: connection reset; and worse`,
+			`controller "items" has 1 failing items, the last error was: connection reset; and worse`,
+		}, w.Health().Problems())
+		w.end()
+	})
+}
+
 // A fresh change overtakes a pending retry of its item.
 func TestFreshChangeOvertakesRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -126,7 +126,7 @@ func TestGoroutinesAreStartedInKnownPlaces(t *testing.T) {
 	s.eachEngineFile(func(f file) {
 		for _, pos := range started(f.ast) {
 			if _, known := starters[f.path]; !known {
-				assert.Fail(t, "goroutine", "%s starts a goroutine: name the file in the list, with who waits for it", s.at(pos))
+				assert.Fail(t, "goroutine", "%s starts a goroutine: add its file to starters in internal/houserules/determinism_test.go, with who waits for it", s.at(pos))
 			}
 
 			delete(idle, f.path)
