@@ -59,9 +59,9 @@ func Register(engine controller.Engine, w World) error {
 		NewTimeServerController(),
 		&FactsController{},
 		&EtcFilesController{},
-		&TemplateController{},
+		NewTemplateController(),
 		&FileController{Tree: w.Tree, Dir: w.Dir, Clock: w.Clock},
-		&ServiceSpecController{},
+		NewServiceSpecController(),
 		&ProcessController{Supervisor: w.Supervisor, Wake: w.Wake},
 		&MachineStatusController{},
 	} {

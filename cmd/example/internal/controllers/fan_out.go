@@ -5,10 +5,69 @@ import (
 	"fmt"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/resource/typed"
 	"github.com/cosi-project/runtime/pkg/safe"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
+
+// FanOutController splits the document into resources of one type. One document becomes many resources, so it is no
+// transform. One that has left the document stays, torn down, as long as somebody holds a finalizer on it.
+type FanOutController[S typed.DeepCopyable[S], E typed.Extension] struct {
+	name  string
+	split func(document.Machine) []*typed.Resource[S, E]
+}
+
+// Name implements [controller.Controller].
+func (ctrl *FanOutController[S, E]) Name() string { return ctrl.name }
+
+// Inputs implements [controller.Controller].
+func (ctrl *FanOutController[S, E]) Inputs() []controller.Input {
+	return []controller.Input{
+		safe.Input[*resources.Document](controller.InputWeak),
+		// The last finalizer that goes is a reason to look.
+		safe.Input[*typed.Resource[S, E]](controller.InputDestroyReady),
+	}
+}
+
+// Outputs implements [controller.Controller].
+func (ctrl *FanOutController[S, E]) Outputs() []controller.Output {
+	var kind generic.ResourceWithRD = &typed.Resource[S, E]{}
+
+	return []controller.Output{{Type: kind.ResourceDefinition().Type, Kind: controller.OutputExclusive}}
+}
+
+// Run implements [controller.Controller].
+func (ctrl *FanOutController[S, E]) Run(ctx context.Context, r controller.Runtime, _ *zap.Logger) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.EventCh():
+		}
+
+		doc, err := found(safe.ReaderGetByID[*resources.Document](ctx, r, resources.TheMachine))
+		if err != nil {
+			return err
+		}
+
+		var wanted []*typed.Resource[S, E]
+
+		if doc != nil {
+			wanted = ctrl.split(doc.TypedSpec().Machine)
+		}
+
+		if err := fanOut(ctx, r, ctrl.name, wanted); err != nil {
+			return err
+		}
+
+		r.ResetRestartBackoff()
+	}
+}
 
 // fanOut makes the resources that a controller owns of one type be exactly those that are wanted, spec and labels.
 // One that is not wanted any more is torn down, and destroyed when its finalizers have gone; the controller learns

@@ -27,7 +27,7 @@ func registerRenderers(engine controller.Engine) error {
 		controllers.NewTimeServerController(),
 		&controllers.FactsController{},
 		&controllers.EtcFilesController{},
-		&controllers.TemplateController{},
+		controllers.NewTemplateController(),
 	} {
 		if err := engine.RegisterController(ctrl); err != nil {
 			return err

@@ -1,65 +1,26 @@
 package controllers
 
 import (
-	"context"
-
-	"github.com/cosi-project/runtime/pkg/controller"
-	"github.com/cosi-project/runtime/pkg/safe"
-	"go.uber.org/zap"
-
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
-// TemplateController splits the document into one resource for each file that is a template. One document becomes
-// many templates, so it is no transform.
-type TemplateController struct{}
+// TemplateController splits the document into one resource for each file that is a template.
+type TemplateController = FanOutController[resources.TemplateSpec, resources.TemplateExtension]
 
-// Name implements [controller.Controller].
-func (ctrl *TemplateController) Name() string { return "TemplateController" }
-
-// Inputs implements [controller.Controller].
-func (ctrl *TemplateController) Inputs() []controller.Input {
-	return []controller.Input{
-		safe.Input[*resources.Document](controller.InputWeak),
-		safe.Input[*resources.Template](controller.InputDestroyReady),
-	}
-}
-
-// Outputs implements [controller.Controller].
-func (ctrl *TemplateController) Outputs() []controller.Output {
-	return []controller.Output{{Type: resources.TemplateType, Kind: controller.OutputExclusive}}
-}
-
-// Run implements [controller.Controller].
-func (ctrl *TemplateController) Run(ctx context.Context, r controller.Runtime, _ *zap.Logger) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-r.EventCh():
-		}
-
-		doc, err := found(safe.ReaderGetByID[*resources.Document](ctx, r, resources.TheMachine))
-		if err != nil {
-			return err
-		}
-
-		var wanted []*resources.Template
-
-		if doc != nil {
-			for _, file := range templates(doc.TypedSpec().Machine) {
+// NewTemplateController returns the controller.
+func NewTemplateController() *TemplateController {
+	return &TemplateController{
+		name: "TemplateController",
+		split: func(m document.Machine) (wanted []*resources.Template) {
+			for _, file := range templates(m) {
 				t := resources.NewTemplate(file.Path)
 				*t.TypedSpec() = resources.TemplateSpec(file)
 				wanted = append(wanted, t)
 			}
-		}
 
-		if err := fanOut(ctx, r, ctrl.Name(), wanted); err != nil {
-			return err
-		}
-
-		r.ResetRestartBackoff()
+			return wanted
+		},
 	}
 }
 

@@ -24,6 +24,8 @@ const logLimit = 1 << 20
 type child struct {
 	cmd *exec.Cmd
 	pid int
+	// log knows the service.
+	log *zap.Logger
 	// mark is what the environment of the process says, and of its descendants.
 	mark string
 	// exited is closed when the leader has ended. On Linux it is not reaped before reap is called, so that its ID,
@@ -55,10 +57,13 @@ func (s *Supervisor) start(name string, def Definition) (*child, error) {
 		return nil, err
 	}
 
-	c := &child{cmd: cmd, pid: cmd.Process.Pid, mark: s.mark(name), exited: make(chan struct{})}
+	c := &child{
+		cmd: cmd, pid: cmd.Process.Pid, mark: s.mark(name), exited: make(chan struct{}),
+		log: s.cfg.Logger.With(zap.String("service", name)),
+	}
 
 	if err := s.remember(name, c); err != nil {
-		s.cfg.Logger.Warn("no record of a process could be left", zap.String("service", name), zap.Error(err))
+		c.log.Warn("no record of a process could be left", zap.Error(err))
 	}
 
 	go func() { // ends with the process; whoever started it waits for exited
@@ -124,7 +129,7 @@ func (s *Supervisor) endGroup(c *child, grace time.Duration) {
 		case <-exited:
 			exited = nil // most often nobody else is in the group, and that is all
 		case <-due:
-			s.cfg.Logger.Warn("a service did not stop in time and is killed", zap.Int("pid", c.pid))
+			c.log.Warn("a service did not stop in time and is killed", zap.Int("pid", c.pid))
 			signalGroup(c.pid, syscall.SIGKILL)
 
 			due = nil

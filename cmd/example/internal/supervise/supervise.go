@@ -12,6 +12,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -163,7 +164,7 @@ func Open(cfg Config) (*Supervisor, error) {
 
 // makeDirs makes the directories that are missing.
 func makeDirs(cfg Config) error {
-	return errors.Join(cfg.Root.MkdirAll(cfg.LogDir, 0o755), cfg.Root.MkdirAll(cfg.RunDir, 0o755))
+	return cmp.Or(cfg.Root.MkdirAll(cfg.LogDir, 0o755), cfg.Root.MkdirAll(cfg.RunDir, 0o755))
 }
 
 // Set makes a unit run as defined. It starts the process of a new unit, restarts the process where the definition
