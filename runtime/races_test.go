@@ -14,6 +14,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -251,6 +252,77 @@ func TestEndRunWaitsForWhoWasStartedMeanwhile(t *testing.T) {
 		assert.True(t, over, "Run has returned before its controller has")
 		require.ErrorIs(t, w.Run(t.Context()), runtime.ErrStopped)
 	})
+}
+
+// A controller that is being registered when Run begins is started once its watch was opened, as any other, so that it
+// misses nothing.
+func TestRegistrationInFlightWhenRunBegins(t *testing.T) {
+	opening, release := make(chan struct{}), make(chan struct{})
+	st := &script{State: newState()}
+	st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+		close(opening)
+		<-release
+
+		return st.State.WatchKindAggregated(ctx, sourcePtr(""), ch, asOptions(opts)...)
+	}
+
+	// Run waits for the watch of targets, and then for whoever starts the first controller, who waits for the clock.
+	targetsOpen := make(chan struct{})
+	clock := &slowClock{Clock: clockwork.NewRealClock(), asked: make(chan struct{}), release: make(chan struct{})}
+	w := newWorld(t, &deafTargets{State: st, release: targetsOpen}, runtime.Config{OnWatchFailure: runtime.EndRun, Clock: clock}, nil)
+	w.register(&classic{name: "first", inputs: []controller.Input{targets(controller.InputWeak)}, pass: idle})
+	w.start()
+	require.Eventually(t, func() bool { return w.Health().Running }, 10*time.Second, time.Millisecond)
+
+	var all sync.WaitGroup
+
+	all.Go(func() {
+		clock.left.Store(2) // once when it is made, once when it is started
+		w.register(&classic{name: "second", pass: idle})
+	})
+	<-clock.asked
+
+	var seen journal[int]
+
+	all.Go(func() {
+		w.register(&classic{name: "in flight", inputs: []controller.Input{sources(controller.InputWeak)}, pass: func(ctx context.Context, r controller.Runtime) error {
+			list, err := r.List(ctx, sourcePtr(""))
+			seen.add(len(list.Items))
+
+			return err
+		}})
+	})
+	require.Eventually(t, func() bool {
+		graph, err := w.GetDependencyGraph()
+
+		return err == nil && len(graph.Edges) == 2
+	}, 10*time.Second, time.Millisecond)
+
+	close(targetsOpen)
+	close(clock.release)
+	<-opening
+	w.create(newSource("s", 1))
+	close(release)
+	all.Wait()
+	require.Eventually(t, func() bool { return seen.last() == 1 }, 10*time.Second, time.Millisecond)
+	w.end()
+}
+
+// slowClock waits when it is asked for the time for the last of the times that are left, and never where none are.
+type slowClock struct {
+	clockwork.Clock
+
+	left           atomic.Int32
+	asked, release chan struct{}
+}
+
+func (c *slowClock) Now() time.Time {
+	if c.left.Add(-1) == 0 {
+		close(c.asked)
+		<-c.release
+	}
+
+	return c.Clock.Now()
 }
 
 // A run that failed before it started anything may begin again, but not before it is over.

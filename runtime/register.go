@@ -155,7 +155,7 @@ func (r *Runtime) enter(e *entry) error {
 
 	r.entries[e.name] = e
 
-	if r.phase == running && e.hideQueue == nil { // Run may have shown it already
+	if r.phase == running {
 		e.showQueue(r.metrics)
 	}
 

@@ -43,7 +43,8 @@ type Runtime struct {
 	mu      sync.Mutex
 	phase   phase
 	ctx     context.Context // of the run
-	end     context.CancelCauseFunc
+	end     context.CancelFunc
+	failure *watchError // that ended the run, or nil
 	entries map[string]*entry
 	ending  sync.WaitGroup // unregistrations under way
 }
@@ -118,10 +119,11 @@ func (r *Runtime) GetDependencyGraph() (*controller.DependencyGraph, error) { re
 // It returns [ErrRunning] or [ErrStopped] when called at the wrong time, the failure of a watch under [EndRun], and a
 // [StragglersError] when the grace of the config has run out.
 func (r *Runtime) Run(ctx context.Context) error {
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 
-	if err := r.begin(ctx, end); err != nil {
+	registered, err := r.begin(ctx, end)
+	if err != nil {
 		return err
 	}
 
@@ -130,35 +132,31 @@ func (r *Runtime) Run(ctx context.Context) error {
 	router := dependency.NewRouter(r.db, (*entry).deliver)
 	delivery.Go(func() { r.intake.deliver(ctx, router.Route) })
 
-	if r.openWatches(ctx) {
-		r.startAll(ctx)
+	if r.openWatches(ctx, registered) {
+		r.startAll(ctx, registered)
 		<-ctx.Done()
 	}
 
-	end(nil)
+	end()
 
-	var failure *watchError
-
-	errors.As(context.Cause(ctx), &failure)
-
-	entries, again := r.stop(failure != nil)
+	entries, failure, again := r.stop()
 
 	r.stopCaches(false)
-	err := r.await(entries, &delivery)
+	err = r.await(entries, &delivery)
 	r.stopCaches(true)
 	r.metrics.Close()
 
-	if again {
+	if failure == nil {
+		return err
+	}
+
+	if again && err == nil {
 		r.mu.Lock()
 		r.phase = created
 		r.mu.Unlock()
 	}
 
-	if err == nil && failure != nil {
-		return failure
-	}
-
-	return err
+	return errors.Join(failure, err)
 }
 
 // stopCaches ends the caches: those that nobody will fill any more while controllers are waited for, which may be
@@ -171,19 +169,20 @@ func (r *Runtime) stopCaches(filled bool) {
 	}
 }
 
-// begin makes the runtime a running one.
-func (r *Runtime) begin(ctx context.Context, end context.CancelCauseFunc) error {
+// begin makes the runtime a running one, and returns the controllers that Run is to start, in order of registration. One
+// that is being registered is not among them: its registration knows that the runtime runs, and starts it.
+func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered []*entry, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	switch r.phase {
 	case running:
-		return ErrRunning
+		return nil, ErrRunning
 	case stopped:
-		return ErrStopped
+		return nil, ErrStopped
 	}
 
-	r.phase, r.ctx, r.end = running, ctx, end
+	r.phase, r.ctx, r.end, r.failure = running, ctx, end, nil
 	r.metrics.Open()
 	r.metrics.Gauge("pending_changes", r.intake.len)
 	r.metrics.Gauge("watches", func() int { return len(r.watches.all()) })
@@ -195,21 +194,25 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelCauseFunc) error 
 	}
 
 	for _, node := range r.db.Nodes() {
-		node.Target().showQueue(r.metrics)
+		if e := node.Target(); r.entries[e.name] == e {
+			e.showQueue(r.metrics)
+
+			registered = append(registered, e)
+		}
 	}
 
 	r.watches.start(ctx)
 
-	return nil
+	return registered, nil
 }
 
 // openWatches opens a watch for every kind that is declared or cached. Under [EndRun] it waits for them, and tells whether
 // none has failed, which ends the run.
-func (r *Runtime) openWatches(ctx context.Context) bool {
+func (r *Runtime) openWatches(ctx context.Context, registered []*entry) bool {
 	kinds := append([]reduced.Kind(nil), r.cache.Kinds()...)
 
-	for _, node := range r.db.Nodes() {
-		kinds = append(kinds, node.Kinds()...)
+	for _, e := range registered {
+		kinds = append(kinds, e.node.Kinds()...)
 	}
 
 	r.watches.adjust(kinds)
@@ -217,17 +220,17 @@ func (r *Runtime) openWatches(ctx context.Context) bool {
 	return r.cfg.OnWatchFailure != EndRun || r.watches.attempted(ctx, kinds) == nil
 }
 
-// startAll starts the registered controllers in order of registration. One whose watches have not been attempted yet
+// startAll starts the registered controllers in order. One whose watches have not been attempted yet
 // is waited for only by itself.
-func (r *Runtime) startAll(ctx context.Context) {
+func (r *Runtime) startAll(ctx context.Context, registered []*entry) {
 	patience := r.cfg.Clock.NewTimer(time.Second)
 	defer patience.Stop()
 
 	waited, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	for _, node := range r.db.Nodes() {
-		e, kinds := node.Target(), node.Kinds()
+	for _, e := range registered {
+		kinds := e.node.Kinds()
 
 		for _, kind := range kinds {
 			w := r.watches.get(kind)
@@ -257,23 +260,26 @@ func (r *Runtime) startAll(ctx context.Context) {
 	}
 }
 
-// watchFailed ends the run with the failure of a watch.
+// watchFailed ends the run with the failure of a watch, unless it has ended before.
 func (r *Runtime) watchFailed(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.end(&watchError{err})
+	if r.ctx.Err() == nil {
+		r.failure = &watchError{err}
+		r.end()
+	}
 }
 
-// watchError is the failure of a watch as the cause of the end of a run.
+// watchError is the failure of a watch that has ended a run.
 type watchError struct{ err error }
 
 func (e *watchError) Error() string { return "controller runtime watch error: " + e.err.Error() }
 func (e *watchError) Unwrap() error { return e.err }
 
-// stop has no controller started any more and those that run told to end, and returns all of them. A run that has failed
-// before it started any leaves them as they are, and may begin again when it has ended.
-func (r *Runtime) stop(failed bool) (entries []*entry, again bool) {
+// stop has no controller started any more, and returns all of them to be waited for, and the failure that ended the run.
+// A run that has failed before it started any controller leaves them as they are, and may begin again when it has ended.
+func (r *Runtime) stop() (entries []*entry, failure *watchError, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -283,15 +289,15 @@ func (r *Runtime) stop(failed bool) (entries []*entry, again bool) {
 		entries = append(entries, node.Target())
 	}
 
-	if failed && !slices.ContainsFunc(entries, func(e *entry) bool { return e.started }) {
-		return nil, true
+	if r.failure != nil && !slices.ContainsFunc(entries, func(e *entry) bool { return e.started }) {
+		return nil, r.failure, true
 	}
 
 	for _, e := range entries {
 		e.stop()
 	}
 
-	return entries, false
+	return entries, r.failure, false
 }
 
 // await waits for controllers, watches and delivery to end, names those that take long, and gives up after the grace, if
