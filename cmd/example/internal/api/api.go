@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cosi-project/runtime/api/v1alpha1"
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/protobuf/server"
 	"go.uber.org/zap"
@@ -126,6 +127,25 @@ func allow(_ context.Context, access state.Access) error {
 		resources.RestartRequestType, access.ResourceType)
 }
 
+// inbox takes requests that can be dismissed again. One that belongs to somebody else, or that somebody holds, would be
+// there for good, and one in another namespace would not be seen.
+type inbox struct{ state.CoreState }
+
+// Create implements [state.CoreState].
+func (in inbox) Create(ctx context.Context, r resource.Resource, opts ...state.CreateOption) error {
+	var options state.CreateOptions
+
+	for _, opt := range opts {
+		opt(&options)
+	}
+
+	if md := r.Metadata(); md.Namespace() != resources.Config || options.Owner != "" || !md.Finalizers().Empty() {
+		return status.Errorf(codes.InvalidArgument, "a request is in namespace %s, and has neither an owner nor finalizers", resources.Config)
+	}
+
+	return in.CoreState.Create(ctx, r, opts...)
+}
+
 // Server offers the state on one listener.
 type Server struct {
 	inner *grpc.Server
@@ -137,7 +157,7 @@ type Server struct {
 func Serve(listener net.Listener, st state.CoreState, logger *zap.Logger) *Server {
 	s := &Server{inner: grpc.NewServer(), done: make(chan struct{})}
 
-	v1alpha1.RegisterStateServer(s.inner, server.NewState(state.Filter(st, allow)))
+	v1alpha1.RegisterStateServer(s.inner, server.NewState(state.Filter(inbox{st}, allow)))
 
 	go func() { // ends with Stop
 		defer close(s.done)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cosi-project/runtime/api/v1alpha1"
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
@@ -127,6 +128,17 @@ func TestWhatClientsMayDo(t *testing.T) {
 	assert.Equal(t, "box", got.TypedSpec().Hostname)
 
 	require.NoError(t, remote.Create(t.Context(), resources.NewRestartRequest("web")))
+
+	// A request that nobody could dismiss is none.
+	held := resources.NewRestartRequest("held")
+	held.Metadata().Finalizers().Add("mine")
+	require.ErrorContains(t, remote.Create(t.Context(), held), "neither an owner nor finalizers")
+	require.ErrorContains(t, remote.Create(t.Context(), resources.NewRestartRequest("owned"), state.WithCreateOwner("me")),
+		"neither an owner nor finalizers")
+
+	elsewhere := resources.NewRestartRequest("web")
+	*elsewhere.Metadata() = resource.NewMetadata("elsewhere", resources.RestartRequestType, "web", resource.VersionUndefined)
+	require.ErrorContains(t, remote.Create(t.Context(), elsewhere), "is in namespace config")
 
 	got.TypedSpec().Hostname = "mine"
 	require.ErrorContains(t, remote.Update(t.Context(), got), "clients may read")

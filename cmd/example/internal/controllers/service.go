@@ -242,6 +242,10 @@ func (ctrl *ServiceController) run(ctx context.Context, logger *zap.Logger, r co
 		return err
 	}
 
+	if request != nil && request.Metadata().Phase() == resource.PhaseTearingDown {
+		request = nil // it was met before
+	}
+
 	switch {
 	case request != nil:
 		// The time of the request tells it from the next one; met twice, it restarts once.
