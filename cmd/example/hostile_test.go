@@ -137,9 +137,9 @@ services: [{name: one, kind: oneshot, command: [sh, -c, 'echo $$TMPDIR']}]
 	require.NoError(t, err, "%s", out)
 
 	assert.Empty(t, glob(t, filepath.Join(shared, "*")))
-	assert.NotEmpty(t, glob(t, filepath.Join(caches, "switchyard-example", "code", "go-graphviz", "*")))
+	assert.NotEmpty(t, glob(t, filepath.Join(caches, "switchyard", "code", "go-graphviz", "*")))
 
-	info, err := os.Stat(filepath.Join(caches, "switchyard-example", "code"))
+	info, err := os.Stat(filepath.Join(caches, "switchyard", "code"))
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 

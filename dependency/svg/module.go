@@ -9,7 +9,12 @@ import (
 	"sync"
 
 	"github.com/goccy/go-graphviz"
+
+	"github.com/switchyard-run/switchyard/dependency/svg/internal/codecache"
 )
+
+// The go-graphviz module has been initialized by now, since this package imports it.
+func init() { codecache.Restore() }
 
 // graphvizModule is the one there is in the process.
 var graphvizModule module

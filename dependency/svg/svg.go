@@ -9,8 +9,10 @@
 // process some 5 MB of code, 10 MB of memory and a tenth of a second at start, before main; the first time on a machine
 // it takes about a second. It starts no goroutine.
 //
-// At start the go-graphviz module keeps compiled code in go-graphviz below [os.TempDir], and runs what it finds there. Where
-// people who are not trusted may write to that directory, give the process one of its own by TMPDIR.
+// At start the go-graphviz module keeps compiled code below [os.TempDir], by a name that is the same for everybody, and
+// runs what it finds there. So this package has it kept among the caches of the user (switchyard below
+// [os.UserCacheDir]); for that, TMPDIR is another one while packages are initialized. A host that imports the module
+// itself as well may be initialized in another order, and should give the process a TMPDIR of its own.
 //
 // The Graphviz module has one memory for the whole process. The calls of this package take turns on it; a program that
 // uses the go-graphviz module itself has to take care that it does so at no time when this package is called. The module

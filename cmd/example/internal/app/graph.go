@@ -11,12 +11,8 @@ import (
 	"github.com/switchyard-run/switchyard/dependency/render"
 	"github.com/switchyard-run/switchyard/dependency/svg"
 
-	"github.com/switchyard-run/switchyard/cmd/example/internal/codecache"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
 )
-
-// Package svg links the Graphviz module, which has started by now.
-func init() { codecache.Restore() }
 
 // formatSVG is the format that package render leaves to package svg.
 const formatSVG = "svg"

@@ -30,7 +30,7 @@ func place() string {
 		return os.DevNull
 	}
 
-	dir += "/switchyard-example"
+	dir += "/switchyard"
 
 	// The module makes what is missing below, but does not care who else may write there.
 	for _, made := range []string{dir, dir + "/code", dir + "/code/go-graphviz"} {
