@@ -356,6 +356,11 @@ func TestABadDocumentIsRefused(t *testing.T) {
 
 	log := p.read(p.log)
 	assert.Contains(t, log, "the document is refused")
+
+	// The pages say so too, of a machine that is as ready as it was.
+	code, text := p.page(http.MethodGet, "/readyz")
+	assert.Equal(t, http.StatusOK, code, text)
+	assert.Contains(t, text, "ready\nnote: the document is refused, generation 1 stays in force:\nnote: ")
 	assert.Contains(t, log, "machine.yaml:2:9: domain: ")
 
 	require.NoError(t, os.Remove(p.config))

@@ -18,6 +18,8 @@ import (
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
 	"github.com/jonboulle/clockwork"
 
+	"github.com/switchyard-run/switchyard/runtime"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/api"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
@@ -55,10 +57,11 @@ type plane struct {
 	engineErr  error
 }
 
-// engine is what the control plane needs of an engine.
+// engine is what the control plane needs of an engine: what the contract knows of one, and its health.
 type engine interface {
 	controller.Engine
 	GetDependencyGraph() (*controller.DependencyGraph, error)
+	Health() runtime.Health
 }
 
 // Run runs the control plane until the first context ends, and stops it in order then: services first, dependents
@@ -192,7 +195,9 @@ func (p *plane) start() {
 	fmt.Fprintf(out, "root    %s\nconfig  %s\n", p.dir, p.config)
 
 	if l := p.listeners.pages; l != nil {
-		handler := web.Handler(web.Source{Graph: p.graph, Missing: p.missing, Logger: p.opts.Logger})
+		handler := web.Handler(web.Source{
+			Graph: p.graph, Missing: p.missing, Notes: p.notes, Health: p.health, Logger: p.opts.Logger,
+		})
 		p.pages, p.listeners.pages = web.Serve(l, handler, p.opts.Logger), nil
 
 		fmt.Fprintf(out, "http    http://%s/\n", l.Addr())

@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
-// newEngine returns the engine that runs the controllers. Nothing else in this program knows which one it is; any
-// engine of the contract does, with one import replaced.
+// newEngine returns the engine that runs the controllers, which know nothing of it: they are written against the
+// contract. Its health on the pages is all that needs this engine and no other.
 //
 // The statuses of services are read through the cache: everybody who waits for a service reads them, only one
 // controller writes them.

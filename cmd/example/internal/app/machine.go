@@ -28,6 +28,38 @@ func (p *plane) missing(ctx context.Context) ([]string, error) {
 	}
 }
 
+// notes tells why a newer document is not in force.
+func (p *plane) notes(ctx context.Context) ([]string, error) {
+	status, err := safe.StateGetByID[*resources.ConfigStatus](ctx, p.state, resources.TheMachine)
+	if state.IsNotFoundError(err) {
+		return nil, nil
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	config := status.TypedSpec()
+	if !config.Refused {
+		return nil, nil
+	}
+
+	notes := []string{fmt.Sprintf("the document is refused, generation %d stays in force:", config.Generation)}
+
+	for _, problem := range config.Problems {
+		notes = append(notes, problem.In(config.Path))
+	}
+
+	return notes, nil
+}
+
+// health tells whether the engine runs, and what is wrong with it.
+func (p *plane) health() (running bool, problems []string) {
+	health := p.engine.Health()
+
+	return health.Running, health.Problems()
+}
+
 // waitReady waits until the machine is ready. It gives up early when the document is refused, as nobody is there to
 // correct it.
 func waitReady(ctx context.Context, st state.State) error {

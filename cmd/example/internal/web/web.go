@@ -22,14 +22,18 @@ type Source struct {
 	Graph func(ctx context.Context, format string) ([]byte, error)
 	// Missing lists what keeps the machine from being ready; an empty list means that it is.
 	Missing func(ctx context.Context) ([]string, error)
+	// Notes lists what an operator should know although it keeps nothing from being ready.
+	Notes func(ctx context.Context) ([]string, error)
+	// Health tells whether the engine runs, and what is wrong with its watches and controllers.
+	Health func() (running bool, problems []string)
 	// Logger gets what cannot be told the client.
 	Logger *zap.Logger
 }
 
 // pages are the pages that the first one links, in order.
 var pages = []struct{ Path, Text string }{
-	{"/healthz", "whether the control plane lives"},
-	{"/readyz", "whether the machine is ready, and what is missing"},
+	{"/healthz", "whether the control plane lives, and which of its controllers are in trouble"},
+	{"/readyz", "whether the machine is ready, what is missing, and why a newer document is not in force"},
 	{"/graph.svg", "the graph of the controllers, as a picture"},
 	{"/graph.mmd", "the same for Mermaid"},
 	{"/graph.dot", "the same for Graphviz"},
@@ -75,7 +79,15 @@ func Handler(src Source) http.Handler {
 	})
 
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
-		send(w, "text/plain; charset=utf-8", []byte("ok\n"))
+		running, problems := src.Health()
+		if !running {
+			report(w, http.StatusServiceUnavailable, []string{"the engine does not run"}, nil)
+
+			return
+		}
+
+		// A controller in trouble is tried again, and would not be helped by a restart of the control plane.
+		report(w, http.StatusOK, []string{"ok"}, problems)
 	})
 
 	mux.HandleFunc("/readyz", src.ready)
@@ -99,20 +111,38 @@ func Handler(src Source) http.Handler {
 
 func (src Source) ready(w http.ResponseWriter, r *http.Request) {
 	missing, err := src.Missing(r.Context())
-
-	switch {
-	case err != nil:
+	if err != nil {
 		src.fail(w, err)
-	case len(missing) == 0:
-		send(w, "text/plain; charset=utf-8", []byte("ready\n"))
-	default:
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-store")
-		w.WriteHeader(http.StatusServiceUnavailable)
 
-		for _, m := range missing {
-			fmt.Fprintln(w, m)
-		}
+		return
+	}
+
+	notes, err := src.Notes(r.Context())
+	if err != nil {
+		src.fail(w, err)
+
+		return
+	}
+
+	if len(missing) == 0 {
+		report(w, http.StatusOK, []string{"ready"}, notes)
+	} else {
+		report(w, http.StatusServiceUnavailable, missing, notes)
+	}
+}
+
+// report sends lines of text, and notes behind them.
+func report(w http.ResponseWriter, status int, lines, notes []string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+
+	for _, line := range lines {
+		fmt.Fprintln(w, line)
+	}
+
+	for _, note := range notes {
+		fmt.Fprintln(w, "note: "+note)
 	}
 }
 

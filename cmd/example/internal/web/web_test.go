@@ -23,13 +23,19 @@ func TestMain(m *testing.M) {
 func handler(t *testing.T, missing []string, failure error) http.Handler {
 	t.Helper()
 
-	return web.Handler(web.Source{
+	return web.Handler(source(t, missing, failure))
+}
+
+func source(t *testing.T, missing []string, failure error) web.Source {
+	return web.Source{
 		Graph: func(_ context.Context, format string) ([]byte, error) {
 			return []byte("graph as " + format), failure
 		},
 		Missing: func(context.Context) ([]string, error) { return missing, failure },
+		Notes:   func(context.Context) ([]string, error) { return nil, failure },
+		Health:  func() (bool, []string) { return true, nil },
 		Logger:  zaptest.NewLogger(t),
-	})
+	}
 }
 
 func ask(h http.Handler, method, path string) *httptest.ResponseRecorder {
@@ -50,6 +56,36 @@ func TestReadiness(t *testing.T) {
 
 	// Whether it lives is another question.
 	assert.Equal(t, http.StatusOK, ask(handler(t, []string{"this"}, nil), http.MethodGet, "/healthz").Code)
+}
+
+// What an operator should know is told whether the machine is ready or not.
+func TestNotes(t *testing.T) {
+	src := source(t, nil, nil)
+	src.Notes = func(context.Context) ([]string, error) { return []string{"the document is refused"}, nil }
+
+	answer := ask(web.Handler(src), http.MethodGet, "/readyz")
+	assert.Equal(t, http.StatusOK, answer.Code)
+	assert.Equal(t, "ready\nnote: the document is refused\n", answer.Body.String())
+
+	src.Missing = func(context.Context) ([]string, error) { return []string{"this"}, nil }
+	assert.Equal(t, "this\nnote: the document is refused\n", ask(web.Handler(src), http.MethodGet, "/readyz").Body.String())
+}
+
+func TestHealth(t *testing.T) {
+	running := true
+
+	src := source(t, nil, nil)
+	src.Health = func() (bool, []string) { return running, []string{"a controller is backing off"} }
+
+	answer := ask(web.Handler(src), http.MethodGet, "/healthz")
+	assert.Equal(t, http.StatusOK, answer.Code)
+	assert.Equal(t, "ok\nnote: a controller is backing off\n", answer.Body.String())
+
+	running = false
+
+	answer = ask(web.Handler(src), http.MethodGet, "/healthz")
+	assert.Equal(t, http.StatusServiceUnavailable, answer.Code)
+	assert.Equal(t, "the engine does not run\n", answer.Body.String())
 }
 
 func TestGraphs(t *testing.T) {
