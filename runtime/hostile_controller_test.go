@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,13 +56,13 @@ func TestStrangeErrorsAreFailures(t *testing.T) {
 
 				var did journal[string]
 
+				var before sync.Map
+
 				once := func(what string) error {
 					did.add(what)
 
-					for _, before := range did.all()[:did.len()-1] {
-						if before == what {
-							return nil
-						}
+					if _, again := before.LoadOrStore(what, true); again {
+						return nil
 					}
 
 					return fail()
@@ -162,6 +163,56 @@ func TestUnregisterDuringAnUpdateOfInputsThatHangs(t *testing.T) {
 		defer cancel()
 
 		require.NoError(t, w.Unregister(ctx, "goes"))
+		w.end()
+	})
+}
+
+// An update of inputs returns when the new ones are watched, to whichever of a controller's goroutines has asked for them.
+func TestUpdateOfInputsWaitsForItsWatches(t *testing.T) {
+	release := make(chan struct{})
+	w := newWorld(t, &deafTargets{State: newState(), release: release}, runtime.Config{}, nil)
+
+	var updated atomic.Int32
+
+	w.register(&classic{name: "c", run: func(ctx context.Context, r controller.Runtime) error {
+		var all sync.WaitGroup
+
+		for range 4 {
+			all.Go(func() {
+				assert.NoError(t, r.UpdateInputs([]controller.Input{targets(controller.InputWeak)}))
+				updated.Add(1)
+			})
+		}
+
+		all.Wait()
+		<-ctx.Done()
+
+		return nil
+	}})
+	w.start()
+	require.Eventually(t, func() bool { return len(w.Health().Kinds) == 1 }, 10*time.Second, time.Millisecond)
+
+	for range 1000 {
+		w.Health()
+	}
+
+	assert.Zero(t, updated.Load())
+	close(release)
+	require.Eventually(t, func() bool { return updated.Load() == 4 }, 10*time.Second, time.Millisecond)
+	w.end()
+}
+
+// A queue controller that comes to a kind that others have long been tracking gets what there is.
+func TestLateQueueControllerOfATrackedKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, runtime.Config{}, nil)
+		w.register(&queued{name: "tracks", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}}})
+		w.create(newSource("a", 1), newSource("b", 2))
+		w.start()
+		synctest.Wait()
+		w.register(qmirror(1))
+		synctest.Wait()
+		w.requireMirrored()
 		w.end()
 	})
 }
