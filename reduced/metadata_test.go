@@ -98,7 +98,7 @@ func TestDestroyReady(t *testing.T) {
 	}
 }
 
-// However events are merged, the last state stands, and a destroy on the way is not hidden by what came later.
+// What was put without metadata, to be looked at again, hides nothing of what is known.
 func TestMergeWithNoMetadata(t *testing.T) {
 	t.Parallel()
 
@@ -108,6 +108,7 @@ func TestMergeWithNoMetadata(t *testing.T) {
 	require.Equal(t, some, reduced.Merge(reduced.Metadata{}, some))
 }
 
+// However events are merged, the last state stands, and a destroy on the way is not hidden by what came later.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"io/fs"
+	goruntime "runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -86,8 +87,15 @@ func (s *script) asked() []state.WatchKindOptions {
 
 // play sends batches, one after the other, in the background.
 func play(ctx context.Context, ch chan<- []state.Event, batches ...[]state.Event) error {
+	return playSlowly(ctx, ch, 0, batches...)
+}
+
+// playSlowly sends batches, each after a pause.
+func playSlowly(ctx context.Context, ch chan<- []state.Event, pause time.Duration, batches ...[]state.Event) error {
 	go func() {
 		for _, batch := range batches {
+			time.Sleep(pause)
+
 			select {
 			case ch <- batch:
 			case <-ctx.Done():
@@ -118,45 +126,49 @@ func stored(id resource.ID, n int, version uint64) *source {
 	return s
 }
 
+// hostileWatches are ways in which a state may fail a watch.
+var hostileWatches = map[string]func(ctx context.Context, ch chan<- []state.Event) error{
+	"panic in the call":           func(context.Context, chan<- []state.Event) error { panic("out of order") },
+	"goexit in the call":          func(context.Context, chan<- []state.Event) error { goruntime.Goexit(); return nil },
+	"error that can not be asked": func(context.Context, chan<- []state.Event) error { return noError },
+	"closed channel": func(_ context.Context, ch chan<- []state.Event) error {
+		close(ch)
+
+		return nil
+	},
+	"nil resource": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, []state.Event{{Type: state.Updated}})
+	},
+	"typed nil resource": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, []state.Event{{Type: state.Destroyed, Resource: (*source)(nil)}})
+	},
+	"zero event": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, nil, []state.Event{}, []state.Event{{}})
+	},
+	"unknown event": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, []state.Event{{Type: 77}})
+	},
+	"error without an error": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, []state.Event{{Type: state.Errored}})
+	},
+	"typed nil error": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, []state.Event{{Type: state.Errored, Error: noError}})
+	},
+	"another type": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, []state.Event{{Type: state.Created, Resource: newTarget("alien", 1)}})
+	},
+	"another namespace": func(ctx context.Context, ch chan<- []state.Event) error {
+		alien := resource.NewMetadata("elsewhere", sourceType, "alien", resource.VersionUndefined)
+
+		return play(ctx, ch, []state.Event{{Type: state.Created, Resource: resource.NewTombstone(alien)}})
+	},
+}
+
+var noError *fs.PathError
+
 // What a state throws at its watch is a failure of the watch, which is named, tried again, and concerns nobody else.
 func TestHostileWatches(t *testing.T) {
-	var noError *fs.PathError
-
-	for name, hostile := range map[string]func(ctx context.Context, ch chan<- []state.Event) error{
-		"panic in the call":           func(context.Context, chan<- []state.Event) error { panic("out of order") },
-		"error that can not be asked": func(context.Context, chan<- []state.Event) error { return noError },
-		"closed channel": func(_ context.Context, ch chan<- []state.Event) error {
-			close(ch)
-
-			return nil
-		},
-		"nil resource": func(ctx context.Context, ch chan<- []state.Event) error {
-			return play(ctx, ch, []state.Event{{Type: state.Updated}})
-		},
-		"typed nil resource": func(ctx context.Context, ch chan<- []state.Event) error {
-			return play(ctx, ch, []state.Event{{Type: state.Destroyed, Resource: (*source)(nil)}})
-		},
-		"zero event": func(ctx context.Context, ch chan<- []state.Event) error {
-			return play(ctx, ch, nil, []state.Event{}, []state.Event{{}})
-		},
-		"unknown event": func(ctx context.Context, ch chan<- []state.Event) error {
-			return play(ctx, ch, []state.Event{{Type: 77}})
-		},
-		"error without an error": func(ctx context.Context, ch chan<- []state.Event) error {
-			return play(ctx, ch, []state.Event{{Type: state.Errored}})
-		},
-		"typed nil error": func(ctx context.Context, ch chan<- []state.Event) error {
-			return play(ctx, ch, []state.Event{{Type: state.Errored, Error: noError}})
-		},
-		"another type": func(ctx context.Context, ch chan<- []state.Event) error {
-			return play(ctx, ch, []state.Event{{Type: state.Created, Resource: newTarget("alien", 1)}})
-		},
-		"another namespace": func(ctx context.Context, ch chan<- []state.Event) error {
-			alien := resource.NewMetadata("elsewhere", sourceType, "alien", resource.VersionUndefined)
-
-			return play(ctx, ch, []state.Event{{Type: state.Created, Resource: resource.NewTombstone(alien)}})
-		},
-	} {
+	for name, hostile := range hostileWatches {
 		for _, form := range []string{"classic", "queue", "cached"} {
 			t.Run(name+"/"+form, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -205,7 +217,10 @@ func TestHostileWatches(t *testing.T) {
 					w.requireMirrored()
 					w.end()
 
-					for _, entry := range logs.FilterMessage("watch failed and will be resumed").All() {
+					failures := logs.FilterMessage("watch failed and will be resumed").All()
+					assert.Len(t, failures, 10, "each is told once")
+
+					for _, entry := range failures {
 						assert.NotEmpty(t, entry.ContextMap()["error"])
 					}
 				})
@@ -222,6 +237,24 @@ func asOptions(opts state.WatchKindOptions) []state.WatchKindOption {
 		return []state.WatchKindOption{state.WithBootstrapContents(true)}
 	default:
 		return []state.WatchKindOption{state.WithBootstrapBookmark(opts.BootstrapBookmark)}
+	}
+}
+
+// Under the policy that ends the run with it, the error names the kind.
+func TestHostileWatchesAreNamed(t *testing.T) {
+	for name, hostile := range hostileWatches {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := &script{State: newState(), call: func(ctx context.Context, _ int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+					return hostile(ctx, ch)
+				}}
+				cfg := cachedSources()
+				cfg.OnWatchFailure = runtime.EndRun
+
+				err := newWorld(t, st, cfg, nil).Run(t.Context())
+				require.ErrorContains(t, err, ns+"/"+sourceType)
+			})
+		})
 	}
 }
 
@@ -304,25 +337,35 @@ func TestContentsThatBrokeOffLeaveNoGhosts(t *testing.T) {
 // A state that says twice that the contents are complete has not said that everything is gone.
 func TestContentsAreCompleteOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		a, end := created("a", 1), bootstrapped
+		end.Bookmark = nil
+
 		st := &script{State: newState()}
 		st.call = func(ctx context.Context, n int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
-			end := bootstrapped
-			end.Bookmark = nil
-
 			if n == 0 {
-				return play(ctx, ch, []state.Event{created("a", 1), end}, []state.Event{{Type: state.Errored, Error: errBroken}})
+				return playSlowly(ctx, ch, time.Second, []state.Event{a, end}, []state.Event{end}, []state.Event{{Type: state.Errored, Error: errBroken}})
 			}
 
-			return play(ctx, ch, []state.Event{created("a", 1), end}, []state.Event{end})
+			return play(ctx, ch, []state.Event{a, end}, []state.Event{end})
 		}
 
 		w := newWorld(t, st, cachedSources(), nil)
+
+		var passes journal[resource.ID]
+
+		w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+			reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
+				passes.add(ptr.ID())
+
+				return nil
+			}})
 		w.start()
 		time.Sleep(time.Minute)
 		require.Len(t, st.asked(), 2)
 
 		_, err := w.CachedState().Get(t.Context(), sourcePtr("a"))
 		require.NoError(t, err)
+		assert.Equal(t, []resource.ID{"a"}, passes.all(), "and nothing is news again")
 		w.end()
 	})
 }
@@ -378,6 +421,84 @@ func TestBookmarkThatIsRefusedLate(t *testing.T) {
 				time.Sleep(time.Hour)
 				w.requireMirrored()
 				w.end()
+
+				tried := 0
+
+				for _, asked := range st.asked() {
+					if asked.StartFromBookmark != nil {
+						tried++
+					}
+				}
+
+				assert.Equal(t, map[error]int{errForgotten: 1, errBroken: 2}[refusal], tried)
+			})
+		})
+	}
+}
+
+// A bookmark that works is kept, however often the watch breaks: right after an event, or after a while without any, or
+// by an audit.
+func TestBookmarkThatWorksIsKept(t *testing.T) {
+	for name, test := range map[string]struct {
+		quiet  time.Duration // how long a watch stays open without events
+		events bool
+		audit  time.Duration
+	}{
+		"after an event": {events: true},
+		"after a while":  {quiet: time.Minute},
+		"by an audit":    {quiet: time.Hour, audit: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := &script{State: newState()}
+				st.call = func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+					var batch []state.Event
+
+					switch {
+					case opts.StartFromBookmark == nil:
+						batch = append(batch, bootstrapped)
+					case test.events:
+						batch = append(batch, state.Event{Type: state.Updated, Resource: stored("a", n, uint64(n)), Bookmark: state.Bookmark{byte(n)}})
+					}
+
+					go func() {
+						if len(batch) > 0 {
+							select {
+							case ch <- batch:
+							case <-ctx.Done():
+								return
+							}
+						}
+
+						select {
+						case <-time.After(test.quiet):
+						case <-ctx.Done():
+							return
+						}
+
+						select {
+						case ch <- []state.Event{{Type: state.Errored, Error: errBroken}}:
+						case <-ctx.Done():
+						}
+					}()
+
+					return nil
+				}
+
+				cfg := cachedSources()
+				cfg.AuditInterval = test.audit
+
+				w := newWorld(t, st, cfg, nil)
+				w.start()
+				time.Sleep(10 * time.Minute)
+				w.end()
+
+				asked := st.asked()
+				require.Greater(t, len(asked), 5)
+
+				for _, again := range asked[1:] {
+					assert.NotNil(t, again.StartFromBookmark)
+				}
 			})
 		})
 	}
@@ -458,6 +579,159 @@ func TestRegisterWhileTheWatchIsReopened(t *testing.T) {
 		w.end()
 	})
 }
+
+// Keys that come to be tracked anew while contents are being loaded are loaded themselves.
+func TestTrackingThatStartsAnewDuringALoad(t *testing.T) {
+	for range 20 { // which of two signals is seen first is chance
+		synctest.Test(t, func(t *testing.T) {
+			release := make(chan struct{})
+			st := &script{State: newState()}
+			st.call = func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+				err := st.State.WatchKindAggregated(ctx, sourcePtr(""), ch, asOptions(opts)...)
+
+				if n == 0 {
+					<-release
+				}
+
+				return err
+			}
+
+			w := newWorld(t, st, runtime.Config{}, nil)
+			w.create(newSource("a", 1))
+			w.register(&classic{name: "weak", inputs: []controller.Input{sources(controller.InputWeak)}, pass: idle})
+			w.register(qmirror(1))
+			w.start()
+			time.Sleep(time.Minute)
+			require.NoError(t, w.Unregister(t.Context(), "qmirror"))
+
+			registered := make(chan error, 1)
+
+			go func() { registered <- w.RegisterQController(qmirror(1)) }()
+
+			synctest.Wait()
+			close(release)
+			require.NoError(t, <-registered)
+			time.Sleep(time.Minute)
+			w.requireMirrored()
+			assert.Equal(t, 1, w.Health().Kinds[0].Known)
+
+			// Nobody tracks them any more: that alone is no reason to open the watch again.
+			require.NoError(t, w.Unregister(t.Context(), "qmirror"))
+
+			before := len(st.asked())
+
+			w.create(newSource("b", 1))
+			synctest.Wait()
+			assert.Len(t, st.asked(), before)
+			w.end()
+		})
+	}
+}
+
+// A resource that contents show older than it was known, within one tick of the clock, has been destroyed in between.
+func TestContentsThatAreOlderThanWhatIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		former, now, end := stored("a", 2, 2), stored("a", 1, 1), bootstrapped
+		end.Bookmark = nil
+
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, n int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			if n == 0 {
+				return play(ctx, ch, []state.Event{{Type: state.Created, Resource: former}, end}, []state.Event{{Type: state.Errored, Error: errBroken}})
+			}
+
+			return play(ctx, ch, []state.Event{{Type: state.Created, Resource: now}, end})
+		}
+
+		w := newWorld(t, st, runtime.Config{}, nil)
+
+		var woken journal[string]
+
+		w.register(&classic{name: "c", inputs: []controller.Input{sources(controller.InputDestroyReady)}, pass: func(context.Context, controller.Runtime) error {
+			woken.add("woken")
+
+			return nil
+		}})
+		w.start()
+		time.Sleep(10 * time.Millisecond)
+		assert.Equal(t, 1, woken.len(), "at its start")
+		time.Sleep(time.Minute)
+		assert.Equal(t, 2, woken.len())
+		w.end()
+	})
+}
+
+// A destroy that a tombstone tells of is mapped with what was known of the resource.
+func TestTombstonesAreMappedAsWhatTheyWere(t *testing.T) {
+	for _, cached := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			st := &script{State: newState()}
+			st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+				labelled := stored("a", 1, 1)
+				labelled.Metadata().Labels().Set("parent", "p")
+
+				return play(ctx, ch, []state.Event{{Type: state.Created, Resource: labelled}, bootstrapped},
+					[]state.Event{{Type: state.Destroyed, Resource: resource.NewTombstone(labelled.Metadata())}})
+			}
+
+			var cfg runtime.Config
+			if cached {
+				cfg = cachedSources()
+			}
+
+			w := newWorld(t, st, cfg, nil)
+
+			var parents journal[string]
+
+			w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQMapped)}},
+				mapInput: func(_ context.Context, _ controller.QRuntime, md controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+					parent, _ := md.Labels().Get("parent")
+					parents.add(parent)
+
+					return nil, nil
+				}})
+			w.start()
+			time.Sleep(time.Minute)
+			assert.Equal(t, []string{"p"}, parents.all())
+			w.end()
+		})
+	}
+}
+
+// A resource that can not be copied is the failure of whoever reads it, and of nobody else.
+func TestResourceThatCanNotBeCopied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			return play(ctx, ch, []state.Event{{Type: state.Created, Resource: unique{stored("a", 1, 1)}}, created("b", 1), bootstrapped})
+		}
+
+		w := newWorld(t, st, cachedSources(), nil)
+
+		var read journal[string]
+
+		w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+			reconcile: func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+				_, err := r.Get(ctx, ptr)
+				read.add(ptr.ID())
+
+				return err
+			}})
+		w.start()
+		synctest.Wait()
+		assert.Equal(t, []string{"b"}, read.all())
+		assert.Equal(t, 1, w.Health().Controllers[0].Status.Failing)
+		assert.Panics(t, func() { _, _ = w.CachedState().List(t.Context(), sourcePtr("")) })
+
+		_, err := w.CachedState().Get(t.Context(), sourcePtr("b"))
+		require.NoError(t, err)
+		w.end()
+	})
+}
+
+type unique struct{ *source }
+
+func (unique) DeepCopy() resource.Resource { panic("there is but one") }
 
 // An audit does not keep contents that come slowly from ever being complete.
 func TestAuditLetsSlowContentsCome(t *testing.T) {

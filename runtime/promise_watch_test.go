@@ -567,6 +567,26 @@ func TestTrackingBeginsWithNeed(t *testing.T) {
 	})
 }
 
+// That contents were too large for one message once is not held against the kind: as long as they can be had at once,
+// they are.
+func TestRelistTakesContentsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newFaulty(newState())
+		st.noBooks = true
+		w := newWorld(t, state.WrapCore(st), cachedSources(), nil)
+		w.start()
+
+		for range 3 {
+			time.Sleep(time.Minute)
+			st.breakAll(sourceType, errBroken)
+		}
+
+		time.Sleep(time.Minute)
+		assert.Equal(t, []opened{{contents: true}, {contents: true}, {contents: true}, {contents: true}}, st.opened(sourceType))
+		w.end()
+	})
+}
+
 // A watch that can not be opened at first neither keeps the engine from running nor is given up.
 func TestFirstWatchRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/runtime"
 	"github.com/switchyard-run/switchyard/runtime/options"
@@ -360,6 +361,26 @@ func TestRunAgainOnceTheFailedOneIsOver(t *testing.T) {
 	})
 }
 
+// A run that failed and left something behind does not run again, and tells of both.
+func TestFailedRunWithStragglersIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		st := &script{State: newState(), call: func(context.Context, int, chan<- []state.Event, state.WatchKindOptions) error { return errBroken }}
+		w := newWorld(t, &deafTargets{State: st, release: release}, runtime.Config{OnWatchFailure: runtime.EndRun, Grace: time.Second}, nil)
+		w.register(mirror())
+		w.register(&classic{name: "other", inputs: []controller.Input{targets(controller.InputWeak)}, pass: idle})
+
+		err := w.Run(t.Context())
+		require.ErrorIs(t, err, errBroken)
+
+		var stragglers *runtime.StragglersError
+		require.ErrorAs(t, err, &stragglers)
+		assert.Equal(t, []string{ns + "/" + targetType}, stragglers.Watches)
+		require.ErrorIs(t, w.Run(t.Context()), runtime.ErrStopped)
+		close(release)
+	})
+}
+
 type deafTargets struct {
 	state.State
 
@@ -418,6 +439,10 @@ func TestRunUnderAContextThatHasEnded(t *testing.T) {
 		require.ErrorIs(t, w.Run(t.Context()), runtime.ErrStopped)
 		assert.Empty(t, logs.All())
 		assert.Contains(t, w.Health().Problems(), "the engine does not run")
+
+		for _, c := range w.Health().Controllers {
+			assert.Equal(t, adapter.Stopped, c.Phase)
+		}
 	})
 }
 

@@ -357,10 +357,12 @@ func stillRunning(entries []*entry) []string {
 	return names
 }
 
-// loaded gives queue controllers the first items of a kind, or more of them where changes may have been missed.
+// loaded gives queue controllers the first items of a kind, or has all look again where changes may have been missed.
 func (r *Runtime) loaded(kind reduced.Kind, late bool) {
 	if late {
 		r.missed(kind)
+
+		return
 	}
 
 	for _, e := range r.db.Primaries(kind) {

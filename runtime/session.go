@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -102,13 +101,13 @@ func (s *session) follow(ctx context.Context) error {
 			return ctx.Err()
 		case batch, ok := <-s.batches:
 			if !ok {
-				return errClosed
+				return fmt.Errorf("the state has closed the channel of the watch of %s", w.kind)
 			}
 
 			err = s.take(ctx, batch)
 		case event, ok := <-s.singles:
 			if !ok {
-				return errClosed
+				return fmt.Errorf("the state has closed the channel of the watch of %s", w.kind)
 			}
 
 			err = s.take(ctx, []state.Event{event})
@@ -140,8 +139,6 @@ func (s *session) follow(ctx context.Context) error {
 		}
 	}
 }
-
-var errClosed = errors.New("the state has closed the channel of the watch")
 
 func (w *watch) warnUnsynced(after time.Duration) {
 	waiting := w.set.waiting(w.kind)
@@ -206,7 +203,7 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 		switch event.Type {
 		case state.Errored:
 			if event.Error == nil {
-				return loaded, errors.New("the watch reported an error without saying which")
+				return loaded, fmt.Errorf("the watch of %s reported an error without saying which", w.kind)
 			}
 
 			return loaded, event.Error
@@ -222,7 +219,7 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 			}
 		case state.Noop:
 		default:
-			return loaded, fmt.Errorf("the watch sent an event of the unknown type %d", event.Type)
+			return loaded, fmt.Errorf("the watch of %s sent an event of the unknown type %d", w.kind, event.Type)
 		}
 
 		s.moved = true
@@ -238,12 +235,12 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 // change takes in a resource that an event has shown, unless it does not belong to the kind.
 func (s *session) change(event *state.Event) error {
 	if event.Resource == nil {
-		return fmt.Errorf("the watch sent an event of type %s without a resource", event.Type)
+		return fmt.Errorf("the watch of %s sent an event of type %s without a resource", s.watch.kind, event.Type)
 	}
 
 	md := reduced.Of(event.Resource, event.Type == state.Destroyed)
 	if md.Key().Kind != s.watch.kind {
-		return fmt.Errorf("the watch sent an event of another kind: %s", md.Key())
+		return fmt.Errorf("the watch of %s sent an event of another kind: %s", s.watch.kind, md.Key())
 	}
 
 	if md.Destroyed() {

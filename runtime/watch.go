@@ -77,6 +77,8 @@ func (w *watch) step(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil:
 		return false
+	case errors.As(err, new(*adapter.PanicError)) || errors.Is(err, adapter.ErrGoexit):
+		err = fmt.Errorf("the state failed under the watch of %s: %w", w.kind, err)
 	case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errRefused):
 		w.set.logger.Debug("watch is opened anew", zap.Stringer("kind", w.kind), zap.NamedError("reason", err))
 

@@ -201,6 +201,30 @@ func TestWorkersAreGoneAtRest(t *testing.T) {
 	})
 }
 
+// A change that comes in the moment in which the only worker finds nothing more to do is taken by somebody.
+func TestChangeBesideAWorkerThatGivesUp(t *testing.T) {
+	t.Parallel()
+
+	var done chan resource.ID
+
+	inBubble(t, func(_ *testing.T, b *bench) {
+		done = make(chan resource.ID)
+		b.reconcile = func(_ context.Context, id resource.ID) error {
+			done <- id
+
+			return nil
+		}
+	}, func(t *testing.T, b *bench) {
+		b.Start(b.ctx)
+
+		for i := range 30_000 {
+			id := strconv.Itoa(i % 2)
+			b.change(id)
+			require.Equal(t, id, <-done)
+		}
+	})
+}
+
 // Whatever fails and whatever comes meanwhile: the last pass of an item began after its last change.
 func TestNoChangeIsLost(t *testing.T) {
 	t.Parallel()
