@@ -374,6 +374,7 @@ func TestTypedHelpers(t *testing.T) {
 		var finished atomic.Bool
 
 		s.create(t, newOrder("a", "tea"), labelled(newOrder("b", "cake"), "express", ""))
+		s.settle() // the controller makes one pass only
 		s.register(t, &classic{
 			name:    "typed",
 			inputs:  []controller.Input{safe.Input[*order](controller.InputStrong)},
