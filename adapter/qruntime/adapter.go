@@ -96,13 +96,28 @@ func New(cfg Config) *Adapter {
 
 // Deliver puts a changed resource into the queue: to be reconciled, or to be mapped. It never blocks on the controller.
 func (a *Adapter) Deliver(md *reduced.Metadata, kind controller.InputKind) {
+	a.queue.Put(itemOf(md, kind), *md, queue.Live)
+}
+
+// DeliverAll is Deliver for each of the changes in turn, all by one kind of input. It does not keep the slice.
+func (a *Adapter) DeliverAll(changes []reduced.Metadata, kind controller.InputKind) {
+	items := make([]queue.Item[item, reduced.Metadata], len(changes))
+
+	for i := range changes {
+		items[i] = queue.Item[item, reduced.Metadata]{Key: itemOf(&changes[i], kind), Value: changes[i]}
+	}
+
+	a.queue.PutAll(items, queue.Live)
+}
+
+func itemOf(md *reduced.Metadata, kind controller.InputKind) item {
 	it := item{key: md.Key()}
 
 	if kind != controller.InputQPrimary {
 		it.job = mapInput
 	}
 
-	a.queue.Put(it, *md, queue.Live)
+	return it
 }
 
 // Fill puts resources into the queue to be reconciled, behind live changes; failing ones keep their backoff.

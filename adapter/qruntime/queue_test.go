@@ -13,12 +13,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/conformance"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/siderolabs/gen/optional"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/adapter/qruntime"
+	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // concurrency returns a preparation that sets how many passes may run at once.
@@ -43,6 +46,27 @@ func TestItemsWaitForStart(t *testing.T) {
 		b.change("a")
 		requireTrace(t, b, "0s: a")
 		require.Equal(t, counted{"0", "5", "0", "0", "0", "0"}, b.counted())
+	})
+}
+
+// Changes that are delivered together are delivered like one after the other.
+func TestDeliverAll(t *testing.T) {
+	t.Parallel()
+
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		var changes []reduced.Metadata
+
+		for _, id := range []string{"b", "a", "b", "c"} {
+			changes = append(changes, reduced.Of(conformance.NewIntResource("n", id, 0), false))
+		}
+
+		b.Start(b.ctx)
+		b.DeliverAll(nil, controller.InputQPrimary)
+		b.DeliverAll(changes, controller.InputQPrimary)
+		requireTrace(t, b, "0s: b", "0s: a", "0s: c")
+
+		b.DeliverAll(changes[:2], controller.InputQMapped)
+		requireTrace(t, b, "0s: map b", "0s: map a")
 	})
 }
 
