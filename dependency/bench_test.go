@@ -97,20 +97,20 @@ func BenchmarkRoute(b *testing.B) {
 		b.Run(fmt.Sprintf("%d dependents", n), func(b *testing.B) {
 			db := dependency.NewDatabase[int]()
 			visits := 0
-			router := dependency.NewRouter(db, func(int, *reduced.Metadata, controller.InputKind) { visits++ })
+			router := dependency.NewRouter(db, func(int, []reduced.Metadata, controller.InputKind) { visits++ })
 
 			for i := range n {
 				_, err := db.Register(strconv.Itoa(i), dependency.Classic, i, []controller.Input{whole(controller.InputWeak, "n", "X")}, nil, nil)
 				require.NoError(b, err)
 			}
 
-			md := changed("n", "X", "1")
+			batch := []reduced.Metadata{changed("n", "X", "1")}
 
 			b.ReportAllocs()
 
 			routed := 0
 			for b.Loop() {
-				router.Route(&md)
+				router.Route(batch)
 				routed++
 			}
 

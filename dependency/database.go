@@ -3,7 +3,6 @@ package dependency
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -36,23 +35,9 @@ type Database[T any] struct {
 	// kinds maps reduced.Kind to *kindIndex[T]. It is written under mu and read without.
 	kinds sync.Map
 
-	// routed numbers the changes that were routed; owned by whoever routes. It is kept here and not in the router, so
-	// that the marks that one router has left on the nodes mean nothing to the next.
-	routed uint64
-}
-
-// kindIndex is the reverse look-up for one kind.
-type kindIndex[T any] struct {
-	whole list[T]
-	ids   sync.Map // resource.ID to *list[T]; written under Database.mu, read without.
-
-	// removals counts the entries that were taken away, each before it is hidden, for the router to see that it walks
-	// beside a removal.
-	removals atomic.Uint64
-
-	// inputs counts the inputs on the kind, tracked those of them that need its known keys; guarded by Database.mu.
-	inputs  int
-	tracked int
+	// routed counts what was routed; owned by whoever routes. It is kept here and not in the router, so that the marks
+	// that one router has left on the nodes mean nothing to the next.
+	routed struct{ batches, runs, singles uint64 }
 }
 
 // NewDatabase returns an empty database.
@@ -215,13 +200,4 @@ func (db *Database[T]) Needs(kind reduced.Kind) (watched, tracked bool) {
 	}
 
 	return index.inputs > 0, index.tracked > 0
-}
-
-func (db *Database[T]) index(kind reduced.Kind) *kindIndex[T] {
-	index, ok := db.kinds.Load(kind)
-	if !ok {
-		return nil
-	}
-
-	return index.(*kindIndex[T])
 }

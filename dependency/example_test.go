@@ -27,12 +27,11 @@ func Example() {
 	fmt.Println(links.Writes("Link"), links.Writes("LinkSpec"))
 
 	// Whom a change concerns is for the router to say.
-	router := dependency.NewRouter(db, func(target string, md *reduced.Metadata, _ controller.InputKind) {
-		fmt.Println("wake", target, "for", md.Key())
+	router := dependency.NewRouter(db, func(target string, changes []reduced.Metadata, _ controller.InputKind) {
+		fmt.Println("wake", target, "for", changes[0].Key())
 	})
 
-	eth0 := changed("net", "LinkSpec", "eth0")
-	router.Route(&eth0)
+	router.Route([]reduced.Metadata{changed("net", "LinkSpec", "eth0")})
 
 	// Output:
 	// <nil>

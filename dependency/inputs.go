@@ -173,59 +173,6 @@ func (db *Database[T]) prune(node *Node[T], pass uint64) []reduced.Kind {
 	return touched
 }
 
-func (db *Database[T]) link(kind reduced.Kind, d *dependent[T]) {
-	index := db.index(kind)
-	if index == nil {
-		index = &kindIndex[T]{}
-		db.kinds.Store(kind, index)
-	}
-
-	index.inputs++
-
-	if tracks(d.input.Kind) {
-		index.tracked++
-	}
-
-	id, byID := d.input.ID.Get()
-	if !byID {
-		index.whole.add(d)
-
-		return
-	}
-
-	ids, ok := index.ids.Load(id)
-	if !ok {
-		ids = &list[T]{}
-		index.ids.Store(id, ids)
-	}
-
-	ids.(*list[T]).add(d)
-}
-
-func (db *Database[T]) unlink(kind reduced.Kind, d *dependent[T]) {
-	index := db.index(kind)
-	index.inputs--
-
-	if tracks(d.input.Kind) {
-		index.tracked--
-	}
-
-	index.removals.Add(1)
-	d.list.remove(d)
-
-	if id, byID := d.input.ID.Get(); byID && d.list.empty() {
-		index.ids.Delete(id)
-	}
-
-	if index.inputs == 0 {
-		db.kinds.Delete(kind)
-	}
-}
-
-func tracks(kind controller.InputKind) bool {
-	return kind != controller.InputWeak && kind != controller.InputStrong
-}
-
 func (k *kindInputs[T]) set(id resource.ID, byID bool, d *dependent[T]) {
 	if !byID {
 		k.whole = d

@@ -73,7 +73,7 @@ type visit struct {
 
 func newLog(db *dependency.Database[string]) *log {
 	l := &log{}
-	l.router = dependency.NewRouter(db, func(target string, _ *reduced.Metadata, kind controller.InputKind) {
+	l.router = dependency.NewRouter(db, func(target string, _ []reduced.Metadata, kind controller.InputKind) {
 		l.visits = append(l.visits, visit{target, kind})
 	})
 
@@ -82,7 +82,7 @@ func newLog(db *dependency.Database[string]) *log {
 
 func (l *log) route(md reduced.Metadata) []visit {
 	l.visits = nil
-	l.router.Route(&md)
+	l.router.Route([]reduced.Metadata{md})
 
 	return l.visits
 }

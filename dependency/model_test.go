@@ -149,11 +149,19 @@ func (m *model) route(md *reduced.Metadata) []visit {
 
 	done := map[visit]struct{}{}
 
-	for _, byID := range []bool{true, false} {
+	wakes := func(in declaredInput) bool {
+		return in.Kind == controller.InputWeak || in.Kind == controller.InputStrong
+	}
+
+	for _, in := range []func(declaredInput) bool{
+		func(in declaredInput) bool { return in.ID.IsPresent() },
+		func(in declaredInput) bool { return !in.ID.IsPresent() && wakes(in) },
+		func(in declaredInput) bool { return !in.ID.IsPresent() && !wakes(in) },
+	} {
 		for _, match := range matches {
 			once := visit{match.c.name, modelLane(match.in.Kind)}
 
-			if _, twice := done[once]; !twice && match.in.ID.IsPresent() == byID {
+			if _, twice := done[once]; !twice && in(match.in) {
 				done[once] = struct{}{}
 				visits = append(visits, visit{match.c.name, match.in.Kind})
 			}

@@ -27,9 +27,10 @@ type Node[T any] struct {
 	mu    sync.RWMutex
 	kinds map[reduced.Kind]*kindInputs[T]
 
-	// routed and lanes remember what was handed over of the change that is being routed; owned by whoever routes.
-	routed uint64
-	lanes  lane
+	// The marks remember what was handed over: that of the batch, of the run of one kind, and of the single change that
+	// are being routed. They are owned by whoever routes.
+	woken, run, single uint64
+	runLanes, lanes    lane
 }
 
 // kindInputs are the inputs of one controller on one kind.

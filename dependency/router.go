@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// lane is a way in which a change reaches a controller; each way is taken once per change, however many of the
-// controller's inputs match it.
+// lane is a way in which a change reaches a controller; each way is taken once, however many of the controller's inputs
+// match it.
 type lane uint8
 
 const (
@@ -33,70 +33,185 @@ func laneOf(kind controller.InputKind) lane {
 // time may route through a database, whichever of its routers it uses.
 type Router[T any] struct {
 	db    *Database[T]
-	visit func(target T, md *reduced.Metadata, kind controller.InputKind)
+	visit func(target T, changes []reduced.Metadata, kind controller.InputKind)
+
+	// ready is the buffer for the changes of a run that destroy-ready inputs are for.
+	ready []reduced.Metadata
 }
 
-// NewRouter returns a router of the database. It calls visit for each dependent of a change, with the kind of the input
-// that matched: once for wakeups of classic controllers, once for primary inputs, once for mapped ones. Inputs by id
-// come before those of the whole kind, and among either the one that was declared first comes first. The metadata
-// passed is only lent for the call.
-func NewRouter[T any](db *Database[T], visit func(target T, md *reduced.Metadata, kind controller.InputKind)) *Router[T] {
+// NewRouter returns a router of the database. It calls visit for the dependents of changes, with the kind of the input
+// that matched and one or more changes of one kind of resource, in order: each change once for primary inputs, and once
+// for mapped ones. A classic controller is visited once for a whole batch, with the first changes that concern it: a
+// wakeup says nothing more than "look". Inputs by id come first, then weak and strong ones of the whole kind, then the
+// others; among each the one that was declared first. The changes passed are only lent for the call.
+func NewRouter[T any](db *Database[T], visit func(target T, changes []reduced.Metadata, kind controller.InputKind)) *Router[T] {
 	return &Router[T]{db: db, visit: visit}
 }
 
-// Route hands one change to its dependents: those of the id, and those of the whole kind.
+// Route hands a batch of changes, each of another resource, to their dependents: those of the id, and those of the whole
+// kind.
 //
 // A controller that declares an input anew, under another kind of input, by id or as a whole, has the new entry before
 // the old one is hidden. A walk may still miss both: the new one where it has passed already, the old one where it
-// comes to it. So what is walked beside a removal is walked again; nobody is handed the change a second time.
-func (r *Router[T]) Route(md *reduced.Metadata) {
-	index := r.db.index(md.Key().Kind)
-	if index == nil {
-		return
-	}
+// comes to it. So what is walked beside a change is walked again; nobody is handed anything a second time.
+func (r *Router[T]) Route(batch []reduced.Metadata) {
+	r.db.routed.batches++
 
-	r.db.routed++
-
-	for {
-		removals := index.removals.Load()
-
-		if ids, ok := index.ids.Load(md.ID()); ok {
-			r.hand(md, ids.(*list[T]).load())
+	for len(batch) > 0 {
+		run := 1
+		for run < len(batch) && batch[run].Key().Kind == batch[0].Key().Kind {
+			run++
 		}
 
-		r.hand(md, index.whole.load())
+		if index := r.db.index(batch[0].Key().Kind); index != nil {
+			r.run(index, batch[:run])
+		}
 
-		if index.removals.Load() == removals {
+		batch = batch[run:]
+	}
+
+	if cap(r.ready) > 0 {
+		clear(r.ready[:cap(r.ready)])
+		r.ready = r.ready[:0]
+	}
+}
+
+// run routes changes of one kind: as a whole while there are no inputs by id, which is the rule, else one by one.
+func (r *Router[T]) run(index *kindIndex[T], run []reduced.Metadata) {
+	r.db.routed.runs++
+
+	for index.byID.Load() == 0 {
+		changes := index.changes.Load()
+
+		r.wake(index, run, changes)
+		r.hand(run, index.whole.load(), false)
+
+		if index.changes.Load() == changes {
+			return
+		}
+	}
+
+	for i := range run {
+		r.one(index, run[i:i+1])
+	}
+}
+
+func (r *Router[T]) one(index *kindIndex[T], change []reduced.Metadata) {
+	r.db.routed.singles++
+
+	for {
+		changes := index.changes.Load()
+
+		if ids, ok := index.ids.Load(change[0].ID()); ok {
+			r.hand(change, ids.(*list[T]).load(), true)
+		}
+
+		r.wake(index, change, changes)
+		r.hand(change, index.whole.load(), true)
+
+		if index.changes.Load() == changes {
 			return
 		}
 	}
 }
 
-func (r *Router[T]) hand(md *reduced.Metadata, dependents []*dependent[T]) {
+// wake visits the weak and strong inputs on the whole kind, unless that was done in this batch already.
+func (r *Router[T]) wake(index *kindIndex[T], changes []reduced.Metadata, at uint64) {
+	if index.woken == r.db.routed.batches && index.wokenAt == at {
+		return
+	}
+
+	index.woken, index.wokenAt = r.db.routed.batches, at
+
+	r.hand(changes, index.wakes.load(), true)
+}
+
+// hand visits dependents that were not visited yet in their lane: with this change, where it is a single one, or with the
+// run that it is of.
+func (r *Router[T]) hand(changes []reduced.Metadata, dependents []*dependent[T], single bool) {
+	var ready []reduced.Metadata
+
+	looked := false
+
 	for _, d := range dependents {
 		if d.gone.Load() {
 			continue
 		}
 
-		kind := d.input.Kind
-		if (kind == controller.InputDestroyReady || kind == controller.InputQMappedDestroyReady) && !md.DestroyReady() {
-			continue
+		kind, concerned := d.input.Kind, changes
+
+		if kind == controller.InputDestroyReady || kind == controller.InputQMappedDestroyReady {
+			if !looked {
+				ready, looked = r.destroyReady(changes), true
+			}
+
+			if concerned = ready; len(concerned) == 0 {
+				continue
+			}
 		}
 
-		node, l := d.node, laneOf(kind)
-
-		if node.routed != r.db.routed {
-			node.routed, node.lanes = r.db.routed, 0
+		if r.mark(d.node, laneOf(kind), single) {
+			r.visit(d.node.target, concerned, kind)
 		}
-
-		if node.lanes&l != 0 {
-			continue
-		}
-
-		node.lanes |= l
-
-		r.visit(node.target, md, kind)
 	}
+}
+
+// mark notes a visit, and tells whether it is the first one.
+func (r *Router[T]) mark(n *Node[T], l lane, single bool) bool {
+	routed := &r.db.routed
+
+	if l == laneWake {
+		first := n.woken != routed.batches
+		n.woken = routed.batches
+
+		return first
+	}
+
+	if n.run != routed.runs {
+		n.run, n.runLanes = routed.runs, 0
+	}
+
+	if n.runLanes&l != 0 {
+		return false
+	}
+
+	if !single {
+		n.runLanes |= l
+
+		return true
+	}
+
+	if n.single != routed.singles {
+		n.single, n.lanes = routed.singles, 0
+	}
+
+	first := n.lanes&l == 0
+	n.lanes |= l
+
+	return first
+}
+
+// destroyReady returns those of the changes that destroy-ready inputs are for.
+func (r *Router[T]) destroyReady(changes []reduced.Metadata) []reduced.Metadata {
+	r.ready = r.ready[:0]
+
+	for i := range changes {
+		if changes[i].DestroyReady() {
+			r.ready = append(r.ready, changes[i])
+		}
+	}
+
+	return r.ready
+}
+
+// Dependents returns about how many inputs a change of the kind concerns, not counting those by id. It waits for nobody.
+func (db *Database[T]) Dependents(kind reduced.Kind) int {
+	index := db.index(kind)
+	if index == nil {
+		return 0
+	}
+
+	return len(index.wakes.load()) + len(index.whole.load())
 }
 
 // Targets returns the targets with any input on the kind, each once, in order of registration. It is for when changes of
@@ -129,6 +244,7 @@ func (db *Database[T]) targets(kind reduced.Kind, wanted func(controller.InputKi
 		}
 	}
 
+	collect(&index.wakes)
 	collect(&index.whole)
 	index.ids.Range(func(_, ids any) bool {
 		collect(ids.(*list[T]))

@@ -86,7 +86,7 @@ func TestRoutersMayFollowEachOther(t *testing.T) {
 func TestRoutingAndGuardsDoNotAllocate(t *testing.T) {
 	db := dependency.NewDatabase[string]()
 	visits := 0
-	router := dependency.NewRouter(db, func(string, *reduced.Metadata, controller.InputKind) { visits++ })
+	router := dependency.NewRouter(db, func(string, []reduced.Metadata, controller.InputKind) { visits++ })
 
 	node, err := db.Register("first", dependency.Classic, "", []controller.Input{
 		whole(controller.InputWeak, "n", "X"), byID(controller.InputStrong, "n", "X", "a"), byID(controller.InputWeak, "n", "Y", "a"),
@@ -100,11 +100,12 @@ func TestRoutingAndGuardsDoNotAllocate(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	md, miss, key := changed("n", "X", "a"), changed("n", "none", "a"), keyOf("n", "X", "a")
+	batch, miss := []reduced.Metadata{changed("n", "X", "a")}, []reduced.Metadata{changed("n", "none", "a")}
+	key := keyOf("n", "X", "a")
 
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		router.Route(&md)
-		router.Route(&miss)
+		router.Route(batch)
+		router.Route(miss)
 	}))
 	require.Equal(t, 5*101, visits)
 

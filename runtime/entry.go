@@ -16,7 +16,6 @@ import (
 
 // unit is what both adapters have in common.
 type unit interface {
-	Deliver(md *reduced.Metadata, kind controller.InputKind)
 	Start(ctx context.Context)
 	Wait()
 	Status() adapter.Status
@@ -51,7 +50,13 @@ type entry struct {
 	gone chan struct{} // closed when it was unregistered
 }
 
-func (e *entry) deliver(md *reduced.Metadata, kind controller.InputKind) { e.unit.Deliver(md, kind) }
+func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
+	if e.classic != nil {
+		e.classic.QueueReconcile()
+	} else {
+		e.queue.DeliverAll(changes, kind)
+	}
+}
 
 // stop waits for the unit to end, in the background; done is closed when it has. Its context has ended before.
 func (e *entry) stop() {

@@ -7,12 +7,28 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// keepPending is the size of a pending set up to which its memory is kept for the next one.
-const keepPending = 4096
+const (
+	// keepPending is the size of a pending set up to which its memory is kept for the next one.
+	keepPending = 4096
+	// fewChanges and fewDependents are up to which a watch delivers its changes itself, if nobody else is delivering.
+	fewChanges    = 16
+	fewDependents = 32
+)
 
-// intake is the first stage of the pipeline: the set of changed resources that nobody has been told of yet, in the
-// order in which they first became dirty. Watches put changes into it, the delivery takes all of it at once.
+// intake is what lies between the two stages of the pipeline: the set of changed resources that nobody has been told of
+// yet, in the order in which they first became dirty. Watches put changes into it, the delivery takes all of it at once.
+//
+// A watch that finds the pipeline idle delivers a few changes for a few dependents itself, which saves an idle system a
+// change of goroutines on every wakeup. Any more would keep it from reading what the state has next.
 type intake struct {
+	// route hands a batch to its dependents, of which there are about as many as dependents says for the kind.
+	route      func([]reduced.Metadata)
+	dependents func(reduced.Kind) int
+
+	// routing is held by whoever delivers; it guards batch, the buffer that was delivered last.
+	routing sync.Mutex
+	batch   []reduced.Metadata
+
 	// mu guards pending and index, which hold the same keys.
 	mu      sync.Mutex
 	pending []reduced.Metadata
@@ -22,17 +38,37 @@ type intake struct {
 	dirty chan struct{}
 }
 
-func newIntake() *intake {
-	return &intake{index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1)}
+func newIntake(route func([]reduced.Metadata), dependents func(reduced.Kind) int) *intake {
+	return &intake{route: route, dependents: dependents, index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1)}
 }
 
-// put adds changes, merging those of one resource.
+// put adds changes of one kind, merging those of one resource.
 func (in *intake) put(changes []reduced.Metadata) {
 	if len(changes) == 0 {
 		return
 	}
 
+	idle := in.add(changes)
+	if idle && len(changes) <= fewChanges && in.dependents(changes[0].Key().Kind) <= fewDependents && in.routing.TryLock() {
+		defer in.routing.Unlock()
+
+		in.deliver()
+
+		return
+	}
+
+	select {
+	case in.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// add tells whether nothing was pending before.
+func (in *intake) add(changes []reduced.Metadata) (idle bool) {
 	in.mu.Lock()
+	defer in.mu.Unlock()
+
+	idle = len(in.pending) == 0
 
 	for i := range changes {
 		key := changes[i].Key()
@@ -47,12 +83,7 @@ func (in *intake) put(changes []reduced.Metadata) {
 		in.pending = append(in.pending, changes[i])
 	}
 
-	in.mu.Unlock()
-
-	select {
-	case in.dirty <- struct{}{}:
-	default:
-	}
+	return idle
 }
 
 // take empties the set into the buffer that the caller has done with, and returns the changes.
@@ -86,10 +117,14 @@ func (in *intake) len() int {
 	return len(in.pending)
 }
 
-// deliver is the second stage: it hands changes to route until the context ends.
-func (in *intake) deliver(ctx context.Context, route func(*reduced.Metadata)) {
-	var batch []reduced.Metadata
+// deliver hands over what is pending. Routing is held by the caller.
+func (in *intake) deliver() {
+	in.batch = in.take(in.batch)
+	in.route(in.batch)
+}
 
+// run is the second stage: it delivers until the context ends.
+func (in *intake) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -97,10 +132,8 @@ func (in *intake) deliver(ctx context.Context, route func(*reduced.Metadata)) {
 		case <-in.dirty:
 		}
 
-		batch = in.take(batch)
-
-		for i := range batch {
-			route(&batch[i])
-		}
+		in.routing.Lock()
+		in.deliver()
+		in.routing.Unlock()
 	}
 }

@@ -92,9 +92,10 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		cache:   cache.New(kinds...),
 		metrics: metrics.NewEngine(opts.MetricsEnabled),
 		db:      dependency.NewDatabase[*entry](),
-		intake:  newIntake(),
 		entries: map[string]*entry{},
 	}
+
+	r.intake = newIntake(dependency.NewRouter(r.db, (*entry).deliver).Route, r.db.Dependents)
 
 	r.watches = &watches{
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,
@@ -129,8 +130,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 
 	var delivery sync.WaitGroup
 
-	router := dependency.NewRouter(r.db, (*entry).deliver)
-	delivery.Go(func() { r.intake.deliver(ctx, router.Route) })
+	delivery.Go(func() { r.intake.run(ctx) })
 
 	if r.openWatches(ctx, registered) {
 		r.startAll(ctx, registered)

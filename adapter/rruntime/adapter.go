@@ -19,7 +19,6 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/backoff"
 	"github.com/switchyard-run/switchyard/metrics"
-	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/stateadapter"
 )
 
@@ -91,9 +90,6 @@ func (a *Adapter) QueueReconcile() {
 	default:
 	}
 }
-
-// Deliver wakes the controller for a change; what changed is for it to find out.
-func (a *Adapter) Deliver(*reduced.Metadata, controller.InputKind) { a.QueueReconcile() }
 
 // ResetRestartBackoff implements [controller.Runtime]: the next failure counts as the first. It may be called from any
 // goroutine.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/adapter"
-	"github.com/switchyard-run/switchyard/reduced"
 )
 
 var errUpdate = errors.New("inputs are not for now")
@@ -44,7 +43,6 @@ func TestWakeupsCoalesce(t *testing.T) {
 
 		for range 100 {
 			b.QueueReconcile()
-			b.Deliver(&reduced.Metadata{}, controller.InputWeak)
 		}
 
 		look <- struct{}{}
