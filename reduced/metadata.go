@@ -14,13 +14,15 @@ var _ controller.ReducedResourceMetadata = (*Metadata)(nil)
 // The zero value is no metadata; build one with [Of]. The label set is shared with the resource it was taken
 // from: read it, never write into its raw map.
 type Metadata struct {
-	key     Key
-	labels  resource.Labels
-	version uint64
-	created int64
-	causes  Causes
-	phase   resource.Phase
-	flags   flags
+	key          Key
+	labels       resource.Labels
+	former       *former // nil is none
+	version      uint64
+	created      int64
+	firstVersion uint64
+	events       uint32
+	phase        uint8
+	flags        flags
 }
 
 type flags uint8
@@ -48,10 +50,11 @@ func Of(res resource.Resource, gone bool) Metadata {
 		labels:  *md.Labels(),
 		version: md.Version().Value(),
 		created: md.Created().UnixNano(),
-		phase:   md.Phase(),
+		phase:   uint8(md.Phase()),
+		events:  1,
 	}
 
-	m.causes = Causes{Events: 1, FirstVersion: m.version}
+	m.firstVersion = m.version
 
 	if md.Finalizers().Empty() {
 		m.flags |= finalizersEmpty
@@ -65,21 +68,20 @@ func Of(res resource.Resource, gone bool) Metadata {
 }
 
 // Merge returns newer with what older carried and a later event must not hide: that the resource was destroyed in
-// between, and the causes. Both must be about one key, older the earlier of the two; where one is no metadata at all,
-// the other is returned.
+// between, labels that it has no more, and the causes. Both must be about one key, older the earlier of the two; where
+// one is no metadata at all, the other is returned.
 func Merge(older, newer Metadata) Metadata {
 	switch {
-	case older.causes.Events == 0:
+	case older.events == 0:
 		return newer
-	case newer.causes.Events == 0:
+	case newer.events == 0:
 		return older
 	}
 
+	newer = newer.Remembering(&older)
 	newer.flags |= older.flags & sawDestroy
-	newer.causes = Causes{
-		Events:       older.causes.Events + newer.causes.Events,
-		FirstVersion: older.causes.FirstVersion,
-	}
+	newer.events += older.events
+	newer.firstVersion = older.firstVersion
 
 	return newer
 }
@@ -87,7 +89,7 @@ func Merge(older, newer Metadata) Metadata {
 // Gone returns the metadata as a destroy of the same incarnation shows it: last labels, last phase.
 func (m Metadata) Gone() Metadata {
 	m.flags |= destroyed | sawDestroy
-	m.causes = Causes{Events: 1, FirstVersion: m.version}
+	m.events, m.firstVersion = 1, m.version
 
 	return m
 }
@@ -112,7 +114,7 @@ func (m *Metadata) Type() resource.Type { return m.key.Type }
 func (m *Metadata) ID() resource.ID { return m.key.ID }
 
 // Phase returns the last phase seen; for a destroyed resource the phase it had when it was destroyed.
-func (m *Metadata) Phase() resource.Phase { return m.phase }
+func (m *Metadata) Phase() resource.Phase { return resource.Phase(m.phase) }
 
 // Labels returns the last labels seen; for a destroyed resource the labels it had when it was destroyed.
 func (m *Metadata) Labels() *resource.Labels { return &m.labels }
@@ -129,11 +131,11 @@ func (m *Metadata) Destroyed() bool { return m.flags&destroyed != 0 }
 // DestroyReady tells whether an input that waits for resources ready to be destroyed is to be woken: the resource
 // is tearing down without finalizers, or it was destroyed since the last delivery.
 func (m *Metadata) DestroyReady() bool {
-	return m.flags&sawDestroy != 0 || m.phase == resource.PhaseTearingDown && m.flags&finalizersEmpty != 0
+	return m.flags&sawDestroy != 0 || m.Phase() == resource.PhaseTearingDown && m.flags&finalizersEmpty != 0
 }
 
 // Causes sums up the events merged into this metadata.
-func (m *Metadata) Causes() Causes { return m.causes }
+func (m *Metadata) Causes() Causes { return Causes{Events: m.events, FirstVersion: m.firstVersion} }
 
 // SameIncarnation tells whether both were seen of one life of the resource, between its creation and its destroy.
 func (m *Metadata) SameIncarnation(other *Metadata) bool { return m.created == other.created }

@@ -66,6 +66,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Settings:   settings,
 			Runtime:    r.guard(e, counted, logger),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
+			Everything: func() { r.fill(e) },
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,
 			Random:     adapter.NewRandom(r.cfg.Seed, e.name).Float64,

@@ -281,6 +281,10 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 
 	s.table.put(res, md)
 
+	if known {
+		md = md.Remembering(&old)
+	}
+
 	// The first contents are nobody's news: controllers start with a wakeup, or with a fill of their queue.
 	if s.seen == nil || s.relists {
 		s.changes = append(s.changes, md)
@@ -291,8 +295,11 @@ func (s *session) remove(res resource.Resource, md reduced.Metadata) {
 	if s.table != nil {
 		old, known := s.table.lookup(md.ID())
 
-		if known && resource.IsTombstone(res) {
+		switch {
+		case known && resource.IsTombstone(res):
 			md = old.Gone()
+		case known:
+			md = md.Remembering(&old)
 		}
 
 		s.table.remove(md.ID())

@@ -34,6 +34,9 @@ type Config struct {
 	Runtime controller.QRuntime
 	// Skipped tells whether an error asks for the item to be left alone until the next change.
 	Skipped func(error) bool
+	// Everything fills the queue with all primary inputs that are known. It is called when nobody can tell any more
+	// which of them a mapped resource once concerned.
+	Everything func()
 
 	Clock   clockwork.Clock
 	Backoff backoff.Policy

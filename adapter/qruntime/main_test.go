@@ -54,6 +54,7 @@ type bench struct {
 	settings  controller.QSettings
 	reconcile func(ctx context.Context, id resource.ID) error
 	mapInput  func(ctx context.Context, md controller.ReducedResourceMetadata) ([]resource.Pointer, error)
+	known     []reduced.Key // what is filled in when everything is
 
 	logs  *observer.ObservedLogs
 	began time.Time
@@ -95,6 +96,7 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 			Controller: callbacks{b},
 			Settings:   b.settings,
 			Skipped:    func(err error) bool { return errors.Is(err, errSkip) },
+			Everything: func() { b.Fill(b.known) },
 			Clock:      clock,
 			Backoff:    backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour},
 			Metrics:    engine.Queue(b.name),

@@ -2,6 +2,9 @@ package qruntime_test
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,9 +97,9 @@ func TestMapInputSeesTheLastState(t *testing.T) {
 			return nil, nil
 		}
 	}, func(t *testing.T, b *bench) {
-		deliver := func(colour string, phase resource.Phase, gone bool) {
+		deliver := func(phase resource.Phase, gone bool) {
 			res := conformance.NewStrResource("n", "s", "")
-			res.Metadata().Labels().Set("colour", colour)
+			res.Metadata().Labels().Set("colour", "red")
 			res.Metadata().SetPhase(phase)
 
 			if !gone {
@@ -107,22 +110,127 @@ func TestMapInputSeesTheLastState(t *testing.T) {
 			b.Deliver(&md, controller.InputQMapped)
 		}
 
-		deliver("red", resource.PhaseRunning, false)
-		deliver("green", resource.PhaseRunning, false)
+		deliver(resource.PhaseRunning, false)
+		deliver(resource.PhaseRunning, false)
 		b.Start(b.ctx)
 		require.Len(t, b.passes(), 1)
 
-		deliver("blue", resource.PhaseTearingDown, false)
+		deliver(resource.PhaseTearingDown, false)
 		require.Len(t, b.passes(), 1, "the change goes before the retry")
 
-		deliver("black", resource.PhaseTearingDown, true)
+		deliver(resource.PhaseTearingDown, true)
 		require.Len(t, b.passes(), 1)
 
 		require.Equal(t, []call{
-			{"green", resource.PhaseRunning, false, false, 2},
-			{"blue", resource.PhaseTearingDown, false, false, 3},
-			{"black", resource.PhaseTearingDown, true, true, 1},
+			{"red", resource.PhaseRunning, false, false, 2},
+			{"red", resource.PhaseTearingDown, false, false, 3},
+			{"red", resource.PhaseTearingDown, true, true, 1},
 		}, calls)
+	})
+}
+
+// relabel delivers one change after the other of a mapped input that shows a colour each time.
+func (b *bench) relabel(colours ...string) {
+	for _, colour := range colours {
+		res := conformance.NewStrResource("n", "s", "")
+		res.Metadata().Labels().Set("colour", colour)
+
+		md := reduced.Of(res, false)
+		b.Deliver(&md, controller.InputQMapped)
+	}
+}
+
+// byColour maps to the item that is called like the colour, after it has noted the colour. The colours that are given
+// here fail, once for each time they are given; those that begin with "no " are skipped.
+func (b *bench) byColour(fail ...string) func(context.Context, controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+	return func(_ context.Context, md controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+		colour, _ := md.Labels().Get("colour")
+		b.note("colour " + colour)
+
+		if i := slices.Index(fail, colour); i >= 0 {
+			fail = slices.Delete(fail, i, i+1)
+
+			return nil, errFailed
+		}
+
+		if strings.HasPrefix(colour, "no ") {
+			return nil, errSkip
+		}
+
+		return []resource.Pointer{key("n", colour).Pointer()}, nil
+	}
+}
+
+// A resource that was relabelled is mapped with each of its former labels too, at once and once for each.
+func TestFormerLabelsAreMapped(t *testing.T) {
+	t.Parallel()
+
+	inBubble(t, func(_ *testing.T, b *bench) { b.mapInput = b.byColour() }, func(t *testing.T, b *bench) {
+		b.relabel("red", "green", "red", "blue")
+		b.Start(b.ctx)
+		requireTrace(t, b, "0s: map s", "0s: colour blue", "0s: map s", "0s: colour green", "0s: map s", "0s: colour red",
+			"0s: blue", "0s: green", "0s: red")
+		require.Equal(t, counted{"0", "3", "0", "0", "3", "3"}, b.counted())
+
+		// What was mapped is over.
+		b.relabel("blue")
+		requireTrace(t, b, "0s: map s", "0s: colour blue", "0s: blue")
+	})
+}
+
+// While it can not be mapped with all labels, nothing is to be reconciled; it is tried again with all of them, and with
+// those that have come to be former ones meanwhile.
+func TestFailedMappingKeepsFormerLabels(t *testing.T) {
+	t.Parallel()
+
+	inBubble(t, func(_ *testing.T, b *bench) { b.mapInput = b.byColour("red", "red") }, func(t *testing.T, b *bench) {
+		b.relabel("red", "green")
+		b.Start(b.ctx)
+		pass(time.Second)
+		requireTrace(t, b, "0s: map s", "0s: colour green", "0s: map s", "0s: colour red",
+			"1s: map s", "1s: colour green", "1s: map s", "1s: colour red")
+
+		b.relabel("blue")
+		requireTrace(t, b, "1s: map s", "1s: colour blue", "1s: map s", "1s: colour red", "1s: map s", "1s: colour green",
+			"1s: blue", "1s: red", "1s: green")
+	})
+}
+
+// To be skipped with some labels says nothing about the others.
+func TestSkippedLabels(t *testing.T) {
+	t.Parallel()
+
+	inBubble(t, func(_ *testing.T, b *bench) { b.mapInput = b.byColour() }, func(t *testing.T, b *bench) {
+		b.relabel("red", "no green", "blue", "no black")
+		b.Start(b.ctx)
+		requireTrace(t, b, "0s: map s", "0s: colour no black", "0s: map s", "0s: colour red", "0s: map s", "0s: colour no green",
+			"0s: map s", "0s: colour blue", "0s: red", "0s: blue")
+		require.Equal(t, counted{"0", "2", "1", "0", "4", "2"}, b.counted())
+	})
+}
+
+// When the former labels have become too many, it may have concerned anything.
+func TestTooManyFormerLabelsConcernEverything(t *testing.T) {
+	t.Parallel()
+
+	inBubble(t, func(_ *testing.T, b *bench) {
+		b.known = keys("a", "b")
+		b.mapInput = b.byColour("last")
+	}, func(t *testing.T, b *bench) {
+		for i := range reduced.MaxFormer + 1 {
+			b.relabel(strconv.Itoa(i))
+		}
+
+		b.relabel("last")
+		b.Start(b.ctx)
+		requireTrace(t, b, "0s: map s", "0s: colour last")
+
+		// It has failed, and is still to concern everything.
+		pass(time.Second)
+		requireTrace(t, b, "1s: map s", "1s: colour last", "1s: last", "1s: a", "1s: b")
+
+		b.relabel("last")
+		requireTrace(t, b, "1s: map s", "1s: colour last", "1s: last")
 	})
 }
 

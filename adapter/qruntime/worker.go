@@ -2,11 +2,9 @@ package qruntime
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/cosi-project/runtime/pkg/resource"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -121,7 +119,7 @@ func (w *worker) current() pass {
 	return w.pass
 }
 
-// call calls the controller. What MapInput returned is checked as a whole.
+// call calls the controller, and returns what is to be reconciled.
 func (a *Adapter) call(ctx context.Context, p *pass) ([]reduced.Key, error) {
 	logger := a.cfg.Logger.WithLazy(zap.String("namespace", p.item.key.Namespace), zap.String("type", p.item.key.Type), zap.String("id", p.item.key.ID))
 
@@ -129,32 +127,7 @@ func (a *Adapter) call(ctx context.Context, p *pass) ([]reduced.Key, error) {
 		return nil, a.cfg.Controller.Reconcile(ctx, logger, a.cfg.Runtime, p.item.key.Pointer())
 	}
 
-	md := p.metadata
-
-	pointers, err := a.cfg.Controller.MapInput(ctx, logger, a.cfg.Runtime, &md)
-	if err != nil {
-		return nil, err
-	}
-
-	return a.checkMapped(pointers)
-}
-
-func (a *Adapter) checkMapped(pointers []resource.Pointer) ([]reduced.Key, error) {
-	keys := make([]reduced.Key, len(pointers))
-
-	for i, ptr := range pointers {
-		if ptr == nil {
-			return nil, fmt.Errorf("MapInput returned a nil pointer at index %d", i)
-		}
-
-		keys[i] = reduced.KeyOf(ptr)
-
-		if err := a.primaries.check(keys[i]); err != nil {
-			return nil, fmt.Errorf("MapInput returned a wrong pointer at index %d: %w", i, err)
-		}
-	}
-
-	return keys, nil
+	return a.mapAll(ctx, logger, &p.metadata)
 }
 
 // finish counts and logs a pass, and decides what becomes of its item.
@@ -162,7 +135,6 @@ func (a *Adapter) finish(p pass, mapped []reduced.Key, err error) {
 	ran := a.cfg.Clock.Since(p.started)
 
 	if p.item.job == mapInput {
-		a.cfg.Metrics.MappedIn.Inc()
 		a.cfg.Metrics.MapBusy.Add(ran)
 	} else {
 		a.cfg.Metrics.Processed.Inc()
@@ -214,6 +186,10 @@ func (a *Adapter) succeed(p pass, mapped []reduced.Key, out outcome) {
 	if len(mapped) > 0 {
 		a.cfg.Metrics.MappedOut.Add(len(mapped))
 		a.putAll(mapped, queue.Live)
+	}
+
+	if _, all := p.metadata.FormerLabels(); !all {
+		a.cfg.Everything()
 	}
 
 	a.log(zapcore.DebugLevel, "pass finished", p, a.cfg.Clock.Since(p.started), zap.Bool("skipped", out.verdict == skipped))
