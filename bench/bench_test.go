@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tiny is the size at which workloads are tried.
+const tiny = 20
+
+// Every workload comes to its end on every contender, and measures something.
+func TestWorkloads(t *testing.T) {
+	names := map[string]bool{}
+
+	for _, w := range workloads() {
+		assert.False(t, names[w.name], "%s is there twice", w.name)
+		names[w.name] = true
+
+		for _, contender := range []string{peerName, oursName, floorName} {
+			if contender == floorName && w.floor == nil {
+				continue
+			}
+
+			t.Run(w.name+"/"+contender, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+
+				f, tidy, err := perform(ctx, w, contender, tiny, "")
+				tidy()
+
+				require.NoError(t, err)
+				assert.Positive(t, f.Ops)
+				assert.NotZero(t, w.worth(f))
+			})
+		}
+	}
+}
+
+// A workload that fails, or measures nothing, is an error and no figure.
+func TestFailuresAreErrors(t *testing.T) {
+	for name, run := range map[string]func(*trial){
+		"fails":    func(tr *trial) { tr.check(io.ErrUnexpectedEOF) },
+		"nothing":  func(*trial) {},
+		"cut off":  func(tr *trial) { tr.fail(io.ErrUnexpectedEOF); tr.wait(nil) },
+		"no state": func(tr *trial) { tr.contender = "nobody"; tr.rig(1) },
+	} {
+		_, tidy, err := perform(t.Context(), &workload{name: name, run: run}, oursName, 1, "")
+		tidy()
+
+		assert.Error(t, err, name)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for text, args := range map[string][]string{
+		"-run":                 {"-run", "("},
+		"at least 1":           {"-rounds", "0"},
+		"not a factor":         {"-sizes", "1,x"},
+		"from small to large":  {"-sizes", "10,1"},
+		"-engine \"theirs\"":   {"-engine", "theirs"},
+		"-peer-limit":          {"-peer-limit", "-1s"},
+		"leave out":            {"-write", "-json"},
+		"unknown argument":     {"queue"},
+		"no workload matches":  {"-run", "nosuch"},
+		"there is no workload": {childMark, `{"workload":"nosuch"}`},
+		"provided but not":     {"-nosuch"},
+	} {
+		assert.ErrorContains(t, command(t.Context(), args, io.Discard, io.Discard), text)
+	}
+
+	s, err := parseFlags([]string{"-quick", "-sizes", "0.5, 2"}, io.Discard)
+
+	require.NoError(t, err)
+	assert.Equal(t, []float64{0.5, 2}, s.sizes)
+	assert.Equal(t, quickRounds, s.rounds)
+
+	var help bytes.Buffer
+
+	assert.ErrorIs(t, command(t.Context(), []string{"-h"}, io.Discard, &help), flag.ErrHelp)
+	assert.Contains(t, help.String(), "-peer-limit")
+}
+
+func TestList(t *testing.T) {
+	var out bytes.Buffer
+
+	require.NoError(t, command(t.Context(), []string{"-list", "-run", "^queue-parked-20000$"}, &out, io.Discard))
+	assert.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
+}
+
+// made returns an outcome of a workload that grows, with the seconds of whole rounds.
+func made(peer, ours map[int][]float64) *outcome {
+	o := &outcome{workload: &workload{name: "made", unit: "op", size: 100, grows: true, target: 4}}
+
+	for contender, sizes := range map[string]map[int][]float64{peerName: peer, oursName: ours} {
+		for size, rounds := range sizes {
+			s := &series{Size: size, Contender: contender}
+
+			for _, seconds := range rounds {
+				s.Figures = append(s.Figures, figures{Seconds: seconds, Ops: size})
+			}
+
+			o.Series = append(o.Series, s)
+		}
+	}
+
+	return o
+}
+
+func TestRows(t *testing.T) {
+	r := &runner{settings: &settings{rounds: 3, sizes: []float64{0.1, 1}}}
+
+	line := newRow(r, made(map[int][]float64{10: {1}, 100: {100, 101, 99}}, map[int][]float64{10: {1}, 100: {10, 10, 10}}))
+
+	assert.InDelta(t, 10, line.ratio, 1e-9)
+	assert.Equal(t, "2.00", line.growthPeer)
+	assert.Equal(t, "1.00", line.growthOur)
+	assert.Equal(t, "yes", line.holds())
+	assert.Equal(t, "10.0 (9.90–10.1)", line.ratioText())
+
+	// A contender that was ended has a lower bound.
+	o := made(map[int][]float64{10: {1}, 100: nil}, map[int][]float64{10: {1}, 100: {10, 10, 10}})
+	o.of(peerName, 100).Limit = 60
+	line = newRow(r, o)
+
+	assert.InDelta(t, 6, line.ratio, 1e-9)
+	assert.Equal(t, "> 6.00", line.ratioText())
+	assert.Equal(t, "> 1.8", line.growthPeer)
+	assert.Equal(t, "yes", line.holds())
+
+	o.of(peerName, 100).Limit = 30
+	line = newRow(r, o)
+
+	assert.Equal(t, "not known", line.holds())
+}
+
+func TestRewrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "page.md")
+
+	require.NoError(t, os.WriteFile(path, []byte("by hand\n"+begin+"\nold\n"+end+"\nby hand, too\n"), 0o600))
+	require.NoError(t, rewrite(path, "new\n"))
+
+	text, err := os.ReadFile(path)
+
+	require.NoError(t, err)
+	assert.Equal(t, "by hand\n"+begin+"\n\nnew\n\n"+end+"\nby hand, too\n", string(text))
+
+	require.NoError(t, os.WriteFile(path, []byte("no markers"), 0o600))
+	assert.ErrorContains(t, rewrite(path, "new"), begin)
+	assert.ErrorContains(t, rewrite(path+".nosuch", "new"), "root of the repository")
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+)
+
+func inputWorkloads() []*workload {
+	return []*workload{
+		{
+			name: "inputs-swap-5000", what: "UpdateInputs that swaps one of 5,000 inputs with an id",
+			unit: "swap", size: 5_000, quick: 500, grows: true, target: 8, run: inputsSwap,
+		},
+		{
+			name: "inputs-read-5000", what: "uncached Get of a missing resource, checked against 5,000 inputs with an id",
+			unit: "get", size: 5_000, quick: 500, grows: true, target: 60, run: inputsRead, floor: inputsReadFloor,
+		},
+	}
+}
+
+// inputsByID returns inputs, each with an id.
+func inputsByID(count int) []controller.Input {
+	inputs := make([]controller.Input, count)
+	for i := range inputs {
+		inputs[i] = inputOf(itemType, itemID(i), controller.InputWeak)
+	}
+
+	return inputs
+}
+
+// swaps is how often an input is swapped.
+const swaps = 50
+
+func inputsSwap(t *trial) {
+	r := t.rig(1)
+	inputs := inputsByID(t.size)
+
+	// Lists are made beforehand. An engine may keep one that it was handed, so each is another.
+	lists := make([][]controller.Input, swaps)
+	for i := range lists {
+		at := i * t.size / swaps
+		inputs[at] = inputOf(itemType, itemID(t.size+i), controller.InputWeak)
+		lists[i] = slices.Clone(inputs)
+	}
+
+	begin, done := make(chan struct{}), make(chan error, 1)
+
+	r.classic(&classic{
+		name:   "controller",
+		inputs: inputsByID(t.size),
+		run: func(ctx context.Context, view controller.Runtime) error {
+			<-begin
+
+			for _, list := range lists {
+				if err := view.UpdateInputs(list); err != nil {
+					done <- err
+
+					return nil
+				}
+			}
+
+			done <- nil
+
+			<-ctx.Done()
+
+			return nil
+		},
+	})
+
+	r.start()
+	t.measure(swaps, func() {
+		close(begin)
+		t.check(receive(t, done))
+	})
+}
+
+// reads is how many reads are timed.
+const reads = 50_000
+
+func inputsRead(t *trial) {
+	r := t.rig(1)
+	borrow := r.borrow(inputsByID(t.size)...)
+
+	r.start()
+
+	view := borrow()
+	targets := pointers(t.size, itemID)
+
+	t.measure(reads, func() {
+		for i := range reads {
+			t.missing(view.Get(t.ctx, targets[i%len(targets)]))
+		}
+	})
+}
+
+// missing fails if a resource is there.
+func (t *trial) missing(_ resource.Resource, err error) {
+	if !state.IsNotFoundError(err) {
+		t.check(fmt.Errorf("a resource that is not there was read: %w", err))
+	}
+}
+
+// inputsReadFloor is the state's own Get.
+func inputsReadFloor(t *trial) {
+	st := newState(1)
+	targets := pointers(t.size, itemID)
+
+	t.measure(reads, func() {
+		for i := range reads {
+			t.missing(st.Get(t.ctx, targets[i%len(targets)]))
+		}
+	})
+}

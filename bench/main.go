@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+
+	stop()
+
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "bench: interrupted")
+		os.Exit(130)
+	default:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// command is the program, parent or child.
+func command(ctx context.Context, args []string, out, progress io.Writer) error {
+	if len(args) == 2 && args[0] == childMark {
+		return obey(args[1], out)
+	}
+
+	s, err := parseFlags(args, progress)
+	if err != nil {
+		return err
+	}
+
+	var chosen []*workload
+
+	for _, w := range workloads() {
+		if s.run.MatchString(w.name) {
+			chosen = append(chosen, w)
+		}
+	}
+
+	if len(chosen) == 0 {
+		return fmt.Errorf("no workload matches -run %q: -list shows them", s.run)
+	}
+
+	if s.list {
+		return list(out, chosen)
+	}
+
+	r := &runner{settings: s, progress: progress}
+
+	var outcomes []*outcome
+
+	for _, w := range chosen {
+		o, err := r.run(ctx, w)
+		if err != nil {
+			return err
+		}
+
+		outcomes = append(outcomes, o)
+	}
+
+	if s.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+
+		return encoder.Encode(outcomes)
+	}
+
+	table := report(r, outcomes)
+
+	if s.write {
+		if err := rewrite(page, table); err != nil {
+			return err
+		}
+	}
+
+	_, err = io.WriteString(out, table)
+
+	return err
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/switchyard-run/switchyard/bench/internal/stats"
+)
+
+// row is a workload in the table.
+type row struct {
+	w     *workload
+	size  int
+	exact bool // whether all contenders of the row have figures
+
+	peer, ours, floor     []float64
+	peerLimit             float64
+	ratio                 float64
+	interval              stats.Interval
+	growthPeer, growthOur string
+	outcome               *outcome
+}
+
+// list prints the workloads.
+func list(out io.Writer, chosen []*workload) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+
+	for _, w := range chosen {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", w.name, targetText(w), w.judged(), w.what)
+	}
+
+	return table.Flush()
+}
+
+// worths returns what a contender is compared by, for each round.
+func (o *outcome) worths(contender string, size int) []float64 {
+	s := o.of(contender, size)
+	if s == nil {
+		return nil
+	}
+
+	worths := make([]float64, len(s.Figures))
+	for i, f := range s.Figures {
+		worths[i] = o.workload.worth(f)
+	}
+
+	return worths
+}
+
+// newRow works out what the table says about a workload.
+func newRow(r *runner, o *outcome) row {
+	w, size := o.workload, r.nominal(o.workload)
+	line := row{
+		w: w, size: size, outcome: o,
+		peer: o.worths(peerName, size), ours: o.worths(oursName, size), floor: o.worths(floorName, size),
+		growthPeer: growth(r, o, peerName), growthOur: growth(r, o, oursName),
+	}
+
+	if s := o.of(peerName, size); s != nil && s.Limit > 0 {
+		// The limit is that of a round; what it says of one operation is a lower bound, too, and only for time.
+		line.peerLimit = s.Limit / float64(operations(o, size))
+		line.ratio = line.peerLimit / stats.Median(line.ours)
+	} else if len(line.peer) > 0 && len(line.ours) > 0 {
+		line.exact = true
+		line.ratio, line.interval = stats.Ratio(line.peer, line.ours)
+	}
+
+	return line
+}
+
+// operations returns what a round does at a size, as any contender has counted it.
+func operations(o *outcome, size int) int {
+	for _, s := range o.Series {
+		if s.Size == size && len(s.Figures) > 0 {
+			return s.Figures[0].Ops
+		}
+	}
+
+	return size
+}
+
+// growth renders the exponents between sizes.
+func growth(r *runner, o *outcome, contender string) string {
+	var texts []string
+
+	sizes := r.sizes(o.workload)
+
+	for i := 1; i < len(sizes); i++ {
+		small, large := o.of(contender, sizes[i-1]), o.of(contender, sizes[i])
+
+		switch {
+		case small == nil || large == nil || len(small.Figures) == 0:
+			texts = append(texts, "–")
+		case large.Limit > 0:
+			texts = append(texts, fmt.Sprintf("> %.1f", exponent(o, small, []float64{large.Limit})))
+		default:
+			texts = append(texts, fmt.Sprintf("%.2f", exponent(o, small, totals(o, large))))
+		}
+	}
+
+	if len(texts) == 0 {
+		return "–"
+	}
+
+	return strings.Join(texts, ", ")
+}
+
+// totals returns what whole rounds took, or what they are compared by where that is no sum.
+func totals(o *outcome, s *series) []float64 {
+	var all []float64
+
+	for _, f := range s.Figures {
+		if o.workload.judged() == byValue {
+			all = append(all, f.Value)
+		} else {
+			all = append(all, o.workload.worth(f)*float64(f.Ops))
+		}
+	}
+
+	return all
+}
+
+func exponent(o *outcome, small *series, large []float64) float64 {
+	return stats.Growth(1, stats.Median(totals(o, small)), factorBetween(o, small), stats.Median(large))
+}
+
+// factorBetween returns how many times larger the next size is.
+func factorBetween(o *outcome, small *series) float64 {
+	next := math.Inf(1)
+
+	for _, s := range o.Series {
+		if s.Size > small.Size {
+			next = min(next, float64(s.Size))
+		}
+	}
+
+	return next / float64(small.Size)
+}
+
+// holds says whether the target is reached.
+func (l *row) holds() string {
+	switch {
+	case l.w.limit > 0 && len(l.ours) > 0:
+		return yes(stats.Median(l.ours) <= l.w.limit)
+	case l.w.target == 0 || l.ratio == 0:
+		return "–"
+	case l.exact && l.interval.Contains(l.w.target) && l.interval.Low < l.interval.High:
+		return yes(l.ratio >= l.w.target) + ", within the spread"
+	case !l.exact && l.ratio < l.w.target:
+		return "not known"
+	default:
+		return yes(l.ratio >= l.w.target)
+	}
+}
+
+func yes(holds bool) string {
+	if holds {
+		return "yes"
+	}
+
+	return "no"
+}
+
+func targetText(w *workload) string {
+	switch {
+	case w.limit > 0:
+		return "≤ " + worthText(w, w.limit)
+	case w.target > 0:
+		return fmt.Sprintf("≥ %g", w.target)
+	default:
+		return "–"
+	}
+}
+
+// report renders the table.
+func report(r *runner, outcomes []*outcome) string {
+	var b strings.Builder
+
+	kind := "Full run"
+	if r.settings.quick {
+		kind = "Quick run, with small sizes and few rounds: it shows that all works, the figures are no measure"
+	}
+
+	fmt.Fprintf(&b, "%s. %d processors, %s, %s/%s, %d rounds.\n\n", kind, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.settings.rounds)
+	b.WriteString("| workload | size | by | peer | ours | floor | ratio | target | holds | allocs/op peer, ours | peak heap peer, ours | growth peer | growth ours |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+
+	for _, o := range outcomes {
+		line := newRow(r, o)
+		peer := medianText(line.w, line.peer)
+
+		if line.peerLimit > 0 {
+			peer = "> " + worthText(line.w, line.peerLimit)
+		}
+
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			line.w.name, line.size, line.w.judged(), peer, medianText(line.w, line.ours), medianText(line.w, line.floor),
+			line.ratioText(), targetText(line.w), line.holds(),
+			line.both(func(f figures) float64 { return f.Allocs / float64(f.Ops) }, func(v float64) string { return fmt.Sprintf("%.1f", v) }),
+			line.both(func(f figures) float64 { return f.PeakHeap }, byteText),
+			line.growthPeer, line.growthOur)
+	}
+
+	return b.String()
+}
+
+func (l *row) ratioText() string {
+	switch {
+	case l.ratio == 0:
+		return "–"
+	case !l.exact:
+		return "> " + number(l.ratio)
+	default:
+		return fmt.Sprintf("%s (%s–%s)", number(l.ratio), number(l.interval.Low), number(l.interval.High))
+	}
+}
+
+// both renders the medians of a figure of both engines.
+func (l *row) both(of func(figures) float64, text func(float64) string) string {
+	var texts []string
+
+	for _, name := range []string{peerName, oursName} {
+		s := l.outcome.of(name, l.size)
+		if s == nil || len(s.Figures) == 0 {
+			texts = append(texts, "–")
+
+			continue
+		}
+
+		values := make([]float64, len(s.Figures))
+		for i, f := range s.Figures {
+			values[i] = of(f)
+		}
+
+		texts = append(texts, text(stats.Median(values)))
+	}
+
+	return strings.Join(texts, ", ")
+}
+
+func medianText(w *workload, values []float64) string {
+	if len(values) == 0 {
+		return "–"
+	}
+
+	return worthText(w, stats.Median(values))
+}
+
+// worthText renders what engines are compared by.
+func worthText(w *workload, value float64) string {
+	if w.in == "B" {
+		return fmt.Sprintf("%.0f B", value)
+	}
+
+	switch {
+	case value >= 1:
+		return number(value) + " s"
+	case value >= 1e-3:
+		return number(value*1e3) + " ms"
+	case value >= 1e-6:
+		return number(value*1e6) + " µs"
+	default:
+		return number(value*1e9) + " ns"
+	}
+}
+
+// number renders three digits.
+func number(value float64) string {
+	switch {
+	case math.Abs(value) >= 100:
+		return fmt.Sprintf("%.0f", value)
+	case math.Abs(value) >= 10:
+		return fmt.Sprintf("%.1f", value)
+	default:
+		return fmt.Sprintf("%.2f", value)
+	}
+}
+
+func byteText(value float64) string { return number(value/(1<<20)) + " MiB" }
+
+// The page that the table is written into, and the lines between which it stands there.
+const (
+	page  = "docs/benchmarks.md"
+	begin = "<!-- begin of the table that go run ./bench -write makes -->"
+	end   = "<!-- end of the table -->"
+)
+
+// rewrite replaces what is between the markers of a page.
+func rewrite(path, table string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("-write: %w: run it from the root of the repository", err)
+	}
+
+	before, rest, ok := strings.Cut(string(text), begin)
+	if !ok {
+		return fmt.Errorf("-write: %s has no line %q", path, begin)
+	}
+
+	_, after, ok := strings.Cut(rest, end)
+	if !ok {
+		return fmt.Errorf("-write: %s has no line %q", path, end)
+	}
+
+	return os.WriteFile(path, []byte(before+begin+"\n\n"+table+"\n"+end+after), 0o644)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// series is what one contender has measured at one size, a figure for each round.
+type series struct {
+	Size      int       `json:"size"`
+	Contender string    `json:"contender"`
+	Figures   []figures `json:"figures"`
+	// Limit is set if the contender took longer than that, in seconds.
+	Limit float64 `json:"limit_seconds,omitempty"`
+}
+
+// outcome is all that was measured of one workload.
+type outcome struct {
+	workload *workload
+
+	Name   string    `json:"workload"`
+	Series []*series `json:"series"`
+}
+
+// of returns the series of a contender at a size.
+func (o *outcome) of(contender string, size int) *series {
+	for _, s := range o.Series {
+		if s.Contender == contender && s.Size == size {
+			return s
+		}
+	}
+
+	return nil
+}
+
+// patience is how long a round of a contender other than the peer may take before something must be wrong.
+const patience = 10 * time.Minute
+
+// runner runs workloads in children.
+type runner struct {
+	settings *settings
+	progress io.Writer
+}
+
+// contenders returns who runs a workload.
+func (r *runner) contenders(w *workload) []string {
+	var names []string
+
+	for _, name := range []string{peerName, oursName, floorName} {
+		switch {
+		case r.settings.engine != "" && r.settings.engine != name:
+		case name == peerName && w.peerless:
+		case name == floorName && w.floor == nil:
+		default:
+			names = append(names, name)
+		}
+	}
+
+	return names
+}
+
+// sizes returns the sizes at which a workload runs, from small to large.
+func (r *runner) sizes(w *workload) []int {
+	size := r.nominal(w)
+	if !w.grows {
+		return []int{size}
+	}
+
+	var sizes []int
+	for _, factor := range r.settings.sizes {
+		sizes = append(sizes, max(int(factor*float64(size)), 1))
+	}
+
+	return slices.Compact(sizes)
+}
+
+// nominal returns the size that is compared.
+func (r *runner) nominal(w *workload) int {
+	if r.settings.quick {
+		return w.quick
+	}
+
+	return w.size
+}
+
+// rounds returns how many rounds a workload gets at a size. Close calls get more; sizes that only tell how the cost
+// grows get fewer.
+func (r *runner) rounds(w *workload, size int) int {
+	switch {
+	case size != r.nominal(w):
+		return min(r.settings.rounds, growthRounds)
+	case w.target > 0 && w.target < 2:
+		return closeCalls * r.settings.rounds
+	default:
+		return r.settings.rounds
+	}
+}
+
+// growthRounds is the number of rounds for sizes that only tell how the cost grows.
+const growthRounds = 3
+
+// run runs all rounds of a workload, contenders interleaved.
+func (r *runner) run(ctx context.Context, w *workload) (*outcome, error) {
+	o := &outcome{workload: w, Name: w.name}
+	slow := map[string]bool{}
+
+	for _, size := range r.sizes(w) {
+		group := map[string]*series{}
+
+		for round := range r.rounds(w, size) {
+			for _, name := range r.contenders(w) {
+				if slow[name] {
+					continue
+				}
+
+				if group[name] == nil {
+					group[name] = &series{Size: size, Contender: name}
+					o.Series = append(o.Series, group[name])
+				}
+
+				if err := r.round(ctx, w, group[name], round); err != nil {
+					return o, err
+				}
+
+				slow[name] = group[name].Limit > 0
+			}
+		}
+	}
+
+	return o, r.profile(ctx, w)
+}
+
+// round runs one round of one contender.
+func (r *runner) round(ctx context.Context, w *workload, s *series, round int) error {
+	limit := patience
+	if s.Contender == peerName {
+		limit = r.settings.peerLimit
+	}
+
+	f, err := dispatch(ctx, order{Workload: w.name, Contender: s.Contender, Size: s.Size}, limit)
+
+	switch {
+	case errors.Is(err, errTooSlow) && s.Contender == peerName:
+		s.Limit = limit.Seconds()
+		fmt.Fprintf(r.progress, "%s size %d round %d %s: over %s\n", w.name, s.Size, round+1, s.Contender, limit)
+
+		return nil
+	case err != nil:
+		return err
+	}
+
+	s.Figures = append(s.Figures, f)
+	fmt.Fprintf(r.progress, "%s size %d round %d %s: %s\n", w.name, s.Size, round+1, s.Contender, worthText(w, w.worth(f)))
+
+	return nil
+}
+
+// profile runs one more round of each contender, if profiles are wanted.
+func (r *runner) profile(ctx context.Context, w *workload) error {
+	if r.settings.profiles == "" {
+		return nil
+	}
+
+	directory, err := filepath.Abs(r.settings.profiles)
+	if err != nil {
+		return err
+	}
+
+	for _, name := range r.contenders(w) {
+		limit := patience
+		if name == peerName {
+			limit = r.settings.peerLimit
+		}
+
+		prefix := filepath.Join(directory, w.name+"-"+name)
+
+		_, err := dispatch(ctx, order{Workload: w.name, Contender: name, Size: r.nominal(w), Profiles: prefix}, limit)
+
+		switch {
+		case errors.Is(err, errTooSlow) && name == peerName:
+			fmt.Fprintf(r.progress, "%s: no profile of %s, which takes over %s\n", w.name, name, limit)
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintf(r.progress, "%s: wrote %s.{cpu,heap}.pprof\n", w.name, prefix)
+		}
+	}
+
+	return nil
+}
