@@ -14,7 +14,13 @@ type gauge struct {
 	sources []*source
 }
 
-type source struct{ read func() int }
+// source is one part of a gauge, and where the gauge is to be found.
+type source struct {
+	read  func() int
+	gauge *gauge
+	in    *expvar.Map
+	key   string
+}
 
 // String implements [expvar.Var].
 func (g *gauge) String() string { return strconv.FormatInt(g.Value(), 10) }
@@ -37,9 +43,8 @@ func (g *gauge) Value() int64 {
 // gaugesMu makes finding, adding and deleting an entry of an expvar map one step.
 var gaugesMu sync.Mutex
 
-// addGauge adds a source to the entry of the map and returns the function that takes it away again; the entry goes
-// with its last source.
-func addGauge(m *expvar.Map, key string, read func() int) (remove func()) {
+// addGauge adds a source to the entry of the map.
+func addGauge(m *expvar.Map, key string, read func() int) *source {
 	gaugesMu.Lock()
 	defer gaugesMu.Unlock()
 
@@ -49,23 +54,32 @@ func addGauge(m *expvar.Map, key string, read func() int) (remove func()) {
 		m.Set(key, g)
 	}
 
-	s := &source{read}
+	s := &source{read: read, gauge: g, in: m, key: key}
 
 	g.mu.Lock()
+	defer g.mu.Unlock()
+
 	g.sources = append(g.sources, s)
-	g.mu.Unlock()
 
-	return func() {
-		gaugesMu.Lock()
-		defer gaugesMu.Unlock()
+	return s
+}
 
-		g.mu.Lock()
-		g.sources = slices.DeleteFunc(g.sources, func(other *source) bool { return other == s })
-		empty := len(g.sources) == 0
-		g.mu.Unlock()
+// remove takes the source away, and the entry with the last one. A second call does nothing.
+func (s *source) remove() {
+	gaugesMu.Lock()
+	defer gaugesMu.Unlock()
 
-		if empty && m.Get(key) == expvar.Var(g) {
-			m.Delete(key)
-		}
+	if s.gauge.without(s) && s.in.Get(s.key) == expvar.Var(s.gauge) {
+		s.in.Delete(s.key)
 	}
+}
+
+// without removes the source, and tells whether none is left.
+func (g *gauge) without(s *source) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	g.sources = slices.DeleteFunc(g.sources, func(other *source) bool { return other == s })
+
+	return len(g.sources) == 0
 }

@@ -4,58 +4,10 @@ import (
 	"expvar"
 	"fmt"
 	"sync"
-	"time"
 
 	contract "github.com/cosi-project/runtime/pkg/controller/runtime/metrics"
 	"github.com/cosi-project/runtime/pkg/resource"
 )
-
-// Counter is a count that only grows. The zero value counts nothing. Safe for concurrent use.
-type Counter struct{ value *expvar.Int }
-
-// Inc adds one.
-func (c Counter) Inc() { c.Add(1) }
-
-// Add adds n.
-func (c Counter) Add(n int) {
-	if c.value != nil {
-		c.value.Add(int64(n))
-	}
-}
-
-// Seconds is a sum of durations in seconds. The zero value sums nothing. Safe for concurrent use.
-type Seconds struct{ value *expvar.Float }
-
-// Add adds the duration.
-func (s Seconds) Add(d time.Duration) {
-	if s.value != nil {
-		s.value.Add(d.Seconds())
-	}
-}
-
-// Controller is what is counted of one controller, of either form.
-type Controller struct {
-	// Crashes counts failed runs, and for a queue controller failed passes and hooks.
-	Crashes Counter
-	// Wakeups counts the times a classic controller was woken.
-	Wakeups Counter
-	// Reads counts reads that went to the state; reads from the cache are not counted.
-	Reads Counter
-	// Writes counts calls that write, whatever came of them.
-	Writes Counter
-	// Processed counts finished passes of Reconcile.
-	Processed Counter
-	// Skips counts passes that ended with a skip.
-	Skips Counter
-	// Requeues counts items put back for later, by error or on request.
-	Requeues Counter
-	// MappedIn and MappedOut count calls of MapInput and the pointers they returned.
-	MappedIn, MappedOut Counter
-	// ReconcileBusy and MapBusy sum the time spent in the callbacks.
-	ReconcileBusy, MapBusy Seconds
-	// Finished counts classic controllers whose Run has returned for good.
-	Finished Counter
-}
 
 // Engine is what is counted of one engine. Close takes its gauges and its own map away.
 type Engine struct {
@@ -63,14 +15,12 @@ type Engine struct {
 	name    string
 	own     *expvar.Map
 
-	// finished is made at once: what is added to own later waits for whoever reads it, and a controller is counted
-	// under locks that its gauges take.
-	finished Counter
+	// finished enters own at once: what does so later waits for whoever reads it, and a reader asks the gauges.
+	finished *Counter
 
-	// mu guards gauges and next.
+	// mu guards gauges.
 	mu     sync.Mutex
-	gauges map[int]func()
-	next   int
+	gauges map[*source]struct{}
 }
 
 var lastEngine struct {
@@ -92,7 +42,8 @@ func NewEngine(enabled bool) *Engine {
 	lastEngine.Unlock()
 
 	e.own = new(expvar.Map)
-	e.finished = counter(e.own, "finished_controllers")
+	e.gauges = map[*source]struct{}{}
+	e.finished = e.Count("finished_controllers")
 
 	return e
 }
@@ -111,11 +62,11 @@ func (e *Engine) Open() {
 func (e *Engine) Close() {
 	e.mu.Lock()
 	gauges := e.gauges
-	e.gauges = nil
+	e.gauges = map[*source]struct{}{}
 	e.mu.Unlock()
 
-	for _, remove := range gauges {
-		remove()
+	for s := range gauges {
+		s.remove()
 	}
 
 	if e.enabled {
@@ -123,48 +74,18 @@ func (e *Engine) Close() {
 	}
 }
 
-// Count returns the engine's own counter of the name.
-func (e *Engine) Count(name string) Counter {
-	if !e.enabled {
-		return Counter{}
+// Count returns the engine's own counter of the name, which is there from now on.
+func (e *Engine) Count(name string) *Counter {
+	c := &Counter{}
+
+	if e.enabled {
+		e.own.Add(name, 0)
+
+		shown, _ := e.own.Get(name).(*expvar.Int)
+		c.shown.Store(shown)
 	}
 
-	return counter(e.own, name)
-}
-
-// Classic returns the metrics of a classic controller.
-func (e *Engine) Classic(name string) Controller {
-	if !e.enabled {
-		return Controller{}
-	}
-
-	return Controller{
-		Crashes:  counter(contract.ControllerCrashes, name),
-		Wakeups:  counter(contract.ControllerWakeups, name),
-		Reads:    counter(contract.ControllerReads, name),
-		Writes:   counter(contract.ControllerWrites, name),
-		Finished: e.finished,
-	}
-}
-
-// Queue returns the metrics of a queue controller.
-func (e *Engine) Queue(name string) Controller {
-	if !e.enabled {
-		return Controller{}
-	}
-
-	return Controller{
-		Crashes:       counter(contract.QControllerCrashes, name),
-		Reads:         counter(contract.ControllerReads, name),
-		Writes:        counter(contract.ControllerWrites, name),
-		Processed:     counter(contract.QControllerProcessed, name),
-		Skips:         counter(contract.QControllerSkips, name),
-		Requeues:      counter(contract.QControllerRequeues, name),
-		MappedIn:      counter(contract.QControllerMappedIn, name),
-		MappedOut:     counter(contract.QControllerMappedOut, name),
-		ReconcileBusy: seconds(contract.QControllerReconcileBusy, name),
-		MapBusy:       seconds(contract.QControllerMapBusy, name),
-	}
+	return c
 }
 
 // QueueLength shows read as the queue length of a controller until the function it returns is called, or the engine is
@@ -188,38 +109,17 @@ func (e *Engine) gauge(m *expvar.Map, key string, read func() int) func() {
 		return func() {}
 	}
 
-	remove := sync.OnceFunc(addGauge(m, key, read))
+	s := addGauge(m, key, read)
 
 	e.mu.Lock()
-	defer e.mu.Unlock()
-
-	if e.gauges == nil {
-		e.gauges = map[int]func(){}
-	}
-
-	number := e.next
-	e.next++
-	e.gauges[number] = remove
+	e.gauges[s] = struct{}{}
+	e.mu.Unlock()
 
 	return func() {
 		e.mu.Lock()
-		delete(e.gauges, number)
+		delete(e.gauges, s)
 		e.mu.Unlock()
 
-		remove()
+		s.remove()
 	}
-}
-
-func counter(m *expvar.Map, key string) Counter {
-	m.Add(key, 0)
-	value, _ := m.Get(key).(*expvar.Int)
-
-	return Counter{value}
-}
-
-func seconds(m *expvar.Map, key string) Seconds {
-	m.AddFloat(key, 0)
-	value, _ := m.Get(key).(*expvar.Float)
-
-	return Seconds{value}
 }

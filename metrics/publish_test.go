@@ -60,12 +60,12 @@ func TestControllersAreCountedUnderTheirNames(t *testing.T) {
 	name := t.Name() + e.Name()
 	classic, queue := e.Classic(name+" classic"), e.Queue(name+" queue")
 
-	for i, count := range []metrics.Counter{classic.Crashes, classic.Wakeups, classic.Reads, classic.Writes} {
+	for i, count := range []*metrics.Counter{&classic.Crashes, &classic.Wakeups, &classic.Reads, &classic.Writes} {
 		count.Add(i + 1)
 	}
 
-	for i, count := range []metrics.Counter{
-		queue.Crashes, queue.Skips, queue.Requeues, queue.Processed, queue.MappedIn, queue.MappedOut, queue.Reads, queue.Writes,
+	for i, count := range []*metrics.Counter{
+		&queue.Crashes, &queue.Skips, &queue.Requeues, &queue.Processed, &queue.MappedIn, &queue.MappedOut, &queue.Reads, &queue.Writes,
 	} {
 		count.Add(i + 1)
 		count.Inc()

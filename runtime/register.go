@@ -33,7 +33,7 @@ func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 
 		e.classic = rruntime.New(rruntime.Config{
 			Controller:   ctrl,
-			State:        r.guard(e, counted, logger),
+			State:        r.guard(e, &counted.Calls, logger),
 			UpdateInputs: func(inputs []controller.Input) error { return r.updateInputs(e, inputs) },
 			Clock:        r.cfg.Clock,
 			Backoff:      r.cfg.Backoff,
@@ -64,7 +64,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 		e.queue = qruntime.New(qruntime.Config{
 			Controller: ctrl,
 			Settings:   settings,
-			Runtime:    r.guard(e, counted, logger),
+			Runtime:    r.guard(e, &counted.Calls, logger),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
 			Everything: func() { r.fill(e) },
 			Clock:      r.cfg.Clock,
@@ -78,7 +78,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 }
 
 // guard returns the view of the state that a controller gets.
-func (r *Runtime) guard(e *entry, counted metrics.Controller, logger *zap.Logger) *stateadapter.Adapter {
+func (r *Runtime) guard(e *entry, counted *metrics.Calls, logger *zap.Logger) *stateadapter.Adapter {
 	var limiter *rate.Limiter
 
 	if r.opts.ChangeRateLimit != rate.Inf {
@@ -116,6 +116,10 @@ func (r *Runtime) register(
 		r.db.Remove(node)
 
 		return r.describe(e.name, err)
+	}
+
+	if e.classic != nil {
+		e.classic.QueueReconcile()
 	}
 
 	r.mu.Lock()
@@ -158,10 +162,6 @@ func (r *Runtime) enter(e *entry) error {
 
 	if r.phase == running {
 		e.showQueue(r.metrics)
-	}
-
-	if e.classic != nil {
-		e.classic.QueueReconcile()
 	}
 
 	return nil

@@ -32,7 +32,7 @@ type watches struct {
 	// missed is called when changes of a kind may have been missed and nobody can tell which.
 	missed func(reduced.Kind)
 
-	failures, relists, audits metrics.Counter
+	failures, relists, audits *metrics.Counter
 
 	running sync.WaitGroup
 

@@ -39,7 +39,7 @@ type Config struct {
 	// Clock is what the limiter waits on.
 	Clock clockwork.Clock
 	// Metrics counts reads and writes.
-	Metrics metrics.Controller
+	Metrics *metrics.Calls
 	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
 	// WarnOnUncachedReads logs reads of kinds that are not cached, once per kind, unless the read asked to be uncached.

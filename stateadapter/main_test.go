@@ -19,6 +19,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/dependency"
+	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/stateadapter"
 )
@@ -114,6 +115,7 @@ func newBench(t require.TestingT, d declarations, edit func(*stateadapter.Config
 
 	cfg := stateadapter.Config{
 		Name: me, State: state.WrapCore(counted), Cache: cache.New(), Clock: clockwork.NewRealClock(), Logger: zap.NewNop(),
+		Metrics: &metrics.Calls{},
 	}
 
 	if edit != nil {

@@ -41,7 +41,7 @@ type Config struct {
 	Clock   clockwork.Clock
 	Backoff backoff.Policy
 	Random  func() float64
-	Metrics metrics.Controller
+	Metrics *metrics.Queue
 	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
 }

@@ -35,7 +35,7 @@ type Config struct {
 	Clock   clockwork.Clock
 	Backoff backoff.Policy
 	Random  func() float64
-	Metrics metrics.Controller
+	Metrics *metrics.Classic
 	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
 }
