@@ -1,0 +1,355 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/conformance"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/siderolabs/gen/optional"
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/runtime"
+	"github.com/switchyard-run/switchyard/runtime/options"
+)
+
+// crew is a queue controller whose primary inputs are people, and whose mapped ones are tasks: a task has a label for each
+// of the people it is given to, and is mapped to them. A person looks at the tasks that it has.
+type crew struct {
+	*world
+
+	faults *faulty
+	people []resource.ID
+
+	// mu guards the fields below.
+	mu sync.Mutex
+	// moment counts what happens, so that it can be told what was first.
+	moment int
+	gate   chan struct{} // nil, or closed when passes may go on
+	fail   int           // how many calls of MapInput are to fail
+	tasks  map[resource.ID][]written
+	mapped []mapping
+	passes map[resource.ID]int // moment at which the last one began
+	saw    map[resource.ID][]resource.ID
+	trace  []resource.ID
+}
+
+// written is a task as it was written, without people when it was destroyed. It has come to be after the moment.
+type written struct {
+	moment  int
+	version uint64
+	people  []resource.ID
+}
+
+// mapping is a call of MapInput that succeeded.
+type mapping struct {
+	moment  int
+	task    resource.ID
+	version uint64
+	people  []resource.ID
+}
+
+func newCrew(t *testing.T, st state.State, cached bool, people ...resource.ID) *crew {
+	var cfg runtime.Config
+
+	cfg.Backoff = backoff.Policy{Base: time.Millisecond, Factor: 2, Max: 8 * time.Millisecond}
+	cfg.WatchBackoff = cfg.Backoff
+
+	if cached {
+		cfg.Options = append(cfg.Options, options.WithCachedResource("n", conformance.StrResourceType))
+	}
+
+	faults := newFaulty(st)
+	c := &crew{
+		world: newWorld(t, faults.asState(), cfg, nil), faults: faults, people: people,
+		tasks: map[resource.ID][]written{}, passes: map[resource.ID]int{}, saw: map[resource.ID][]resource.ID{},
+	}
+
+	for _, id := range people {
+		c.create(conformance.NewIntResource("n", id, 0))
+	}
+
+	c.register(&queued{
+		name: "crew",
+		settings: controller.QSettings{
+			Inputs: []controller.Input{
+				{Namespace: "n", Type: conformance.IntResourceType, Kind: controller.InputQPrimary},
+				{Namespace: "n", Type: conformance.StrResourceType, Kind: controller.InputQMapped},
+			},
+			Concurrency: optional.Some[uint](2),
+		},
+		reconcile: c.reconcile,
+		mapInput:  c.mapInput,
+	})
+
+	return c
+}
+
+func task(id resource.ID, people ...resource.ID) *conformance.StrResource {
+	res := conformance.NewStrResource("n", id, "")
+	for _, person := range people {
+		res.Metadata().Labels().Set(person, "")
+	}
+
+	return res
+}
+
+// wait lets a pass go on when the gate is open, and returns the moment at which it does.
+func (c *crew) wait() int {
+	for {
+		c.mu.Lock()
+
+		if c.gate == nil {
+			defer c.mu.Unlock()
+
+			c.moment++
+
+			return c.moment
+		}
+
+		gate := c.gate
+		c.mu.Unlock()
+		<-gate
+	}
+}
+
+func (c *crew) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.gate == nil {
+		c.gate = make(chan struct{})
+	}
+}
+
+func (c *crew) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.gate != nil {
+		close(c.gate)
+		c.gate = nil
+	}
+}
+
+func (c *crew) reconcile(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+	began := c.wait()
+
+	tasks, err := r.List(ctx, task("").Metadata(), state.WithLabelQuery(resource.LabelExists(ptr.ID())))
+	if err != nil {
+		return err
+	}
+
+	var saw []resource.ID
+
+	for _, res := range tasks.Items {
+		saw = append(saw, res.Metadata().ID())
+	}
+
+	slices.Sort(saw)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	c.passes[ptr.ID()], c.saw[ptr.ID()] = began, saw
+	c.trace = append(c.trace, ptr.ID())
+
+	return nil
+}
+
+func (c *crew) mapInput(_ context.Context, _ controller.QRuntime, md controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+	began := c.wait()
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.fail > 0 {
+		c.fail--
+
+		return nil, errors.New("not now")
+	}
+
+	people := md.Labels().Keys()
+	c.mapped = append(c.mapped, mapping{began, md.ID(), md.(*reduced.Metadata).Version(), people})
+
+	pointers := make([]resource.Pointer, len(people))
+	for i, id := range people {
+		pointers[i] = conformance.NewIntResource("n", id, 0).Metadata()
+	}
+
+	return pointers, nil
+}
+
+// write does something to a task, and takes down what the task is then: nil after it was destroyed.
+func (c *crew) write(id resource.ID, do func() (resource.Resource, error)) {
+	c.mu.Lock()
+	c.moment++
+	moment := c.moment
+	c.mu.Unlock()
+
+	res, err := do()
+	require.NoError(c.t, err)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	w := written{moment: moment}
+	if res != nil {
+		w.version, w.people = res.Metadata().Version().Value(), res.Metadata().Labels().Keys()
+	}
+
+	c.tasks[id] = append(c.tasks[id], w)
+}
+
+func (c *crew) add(id resource.ID, people ...resource.ID) {
+	c.write(id, func() (resource.Resource, error) {
+		res := task(id, people...)
+
+		return res, c.state.Create(c.t.Context(), res)
+	})
+}
+
+// give gives a task to others, and changes it anyhow.
+func (c *crew) give(id resource.ID, people ...resource.ID) {
+	c.write(id, func() (resource.Resource, error) {
+		return c.state.UpdateWithConflicts(c.t.Context(), task(id).Metadata(), func(res resource.Resource) error {
+			str := res.(*conformance.StrResource)
+			str.SetValue(str.Value() + ".")
+
+			labels := res.Metadata().Labels()
+
+			for _, person := range labels.Keys() {
+				labels.Delete(person)
+			}
+
+			for _, person := range people {
+				labels.Set(person, "")
+			}
+
+			return nil
+		})
+	})
+}
+
+func (c *crew) drop(id resource.ID) {
+	c.write(id, func() (resource.Resource, error) {
+		return nil, c.state.Destroy(c.t.Context(), task(id).Metadata())
+	})
+}
+
+// ran returns who has looked since the last call, in order of id, when all has come to rest.
+func (c *crew) ran() []resource.ID {
+	time.Sleep(time.Second)
+	synctest.Wait()
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	ran := slices.Compact(slices.Sorted(slices.Values(c.trace)))
+	c.trace = nil
+
+	return ran
+}
+
+// wrong tells what is not as it was promised: a person that was told of a task and did not look when it was taken away,
+// or does not see the tasks that there are.
+func (c *crew) wrong() (wrong []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	has := map[resource.ID][]resource.ID{}
+
+	for id, writes := range c.tasks {
+		for _, person := range writes[len(writes)-1].people {
+			has[person] = append(has[person], id)
+		}
+	}
+
+	for _, person := range c.people {
+		if slices.Sort(has[person]); !slices.Equal(has[person], c.saw[person]) {
+			wrong = append(wrong, fmt.Sprintf("%s saw %v, not %v", person, c.saw[person], has[person]))
+		}
+	}
+
+	for _, m := range c.mapped {
+		writes := c.tasks[m.task]
+
+		// Of several that it can have been, the first one asks for least.
+		at := slices.IndexFunc(writes, func(w written) bool {
+			return w.moment < m.moment && w.version == m.version && slices.Equal(w.people, m.people)
+		})
+		if at < 0 {
+			continue
+		}
+
+		for _, person := range m.people {
+			for _, later := range writes[at+1:] {
+				if !slices.Contains(later.people, person) {
+					if c.passes[person] < later.moment {
+						wrong = append(wrong, fmt.Sprintf("%s was not told at %d that %s was taken away", person, later.moment, m.task))
+					}
+
+					break
+				}
+			}
+		}
+	}
+
+	return wrong
+}
+
+// storm gives tasks to people, takes them away and destroys them, while news of it is held up, can not be mapped, and has
+// to be listed.
+func (c *crew) storm(random *rand.Rand, steps int, lists bool, rest func()) {
+	ids := []resource.ID{"t", "u", "v", "w"}
+
+	somebody := func() []resource.ID {
+		people := slices.Clone(c.people)
+		random.Shuffle(len(people), func(i, j int) { people[i], people[j] = people[j], people[i] })
+
+		return people[:random.IntN(3)]
+	}
+
+	exists := map[resource.ID]bool{}
+
+	for range steps {
+		id := ids[random.IntN(len(ids))]
+
+		switch does := random.IntN(20); {
+		case !exists[id]:
+			c.add(id, somebody()...)
+			exists[id] = true
+		case does == 0:
+			c.drop(id)
+			exists[id] = false
+		case does == 1:
+			c.hold()
+		case does <= 3:
+			c.release()
+			rest()
+		case does == 4:
+			c.mu.Lock()
+			c.fail = random.IntN(4)
+			c.mu.Unlock()
+		case does == 5:
+			forget := lists && random.IntN(2) == 0
+			c.faults.set(func() { c.faults.forget = forget })
+			c.faults.breakAll(conformance.StrResourceType, errBroken)
+		default:
+			c.give(id, somebody()...)
+		}
+	}
+
+	c.release()
+}

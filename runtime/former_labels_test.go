@@ -1,0 +1,168 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/conformance"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/runtime"
+)
+
+// Whoever had a task is told when it is given to others, whatever has happened to the news of it.
+func TestRemovedLabelWakesItsFormerDependents(t *testing.T) {
+	for name, test := range map[string]struct {
+		happens func(c *crew)
+		wakes   []resource.ID
+	}{
+		"removed":                           {func(c *crew) { c.give("t") }, []resource.ID{"a"}},
+		"replaced":                          {func(c *crew) { c.give("t", "b") }, []resource.ID{"a", "b"}},
+		"changed in several steps":          {func(c *crew) { c.give("t", "b"); c.give("t", "c"); c.give("t", "d") }, []resource.ID{"a", "b", "c", "d"}},
+		"changed and restored":              {func(c *crew) { c.give("t", "b"); c.give("t", "a") }, []resource.ID{"a", "b"}},
+		"changed and destroyed":             {func(c *crew) { c.give("t", "b"); c.drop("t") }, []resource.ID{"a", "b"}},
+		"destroyed":                         {func(c *crew) { c.drop("t") }, []resource.ID{"a"}},
+		"destroyed and created":             {func(c *crew) { c.drop("t"); c.add("t", "b") }, []resource.ID{"a", "b"}},
+		"destroyed and created and changed": {func(c *crew) { c.drop("t"); c.add("t", "b"); c.give("t", "c") }, []resource.ID{"a", "b", "c"}},
+		"nothing about the labels":          {func(c *crew) { c.give("t", "a") }, []resource.ID{"a"}},
+		"to many": {func(c *crew) {
+			for _, person := range []resource.ID{"b", "c", "d", "e", "f", "g", "h", "i"} {
+				c.give("t", person)
+			}
+		}, []resource.ID{"a", "b", "c", "d", "e", "f", "g", "h", "i"}},
+		"to too many": {func(c *crew) {
+			for i := range reduced.MaxFormer + 1 {
+				c.give("t", fmt.Sprint("nobody ", i))
+			}
+
+			c.give("t")
+		}, []resource.ID{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}},
+	} {
+		for _, news := range []string{"at once", "held up", "after a list"} {
+			for _, cached := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/cached=%t", name, news, cached), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						c := newCrew(t, newState(), cached, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
+						c.add("t", "a")
+						c.start()
+						require.Equal(t, c.people, c.ran())
+
+						switch news {
+						case "held up":
+							c.hold()
+							c.add("other") // keeps both workers busy
+							c.add("another")
+							synctest.Wait()
+						case "after a list":
+							c.faults.set(func() { c.faults.forget = true })
+							c.faults.breakAll(conformance.StrResourceType, errBroken)
+							synctest.Wait()
+						}
+
+						test.happens(c)
+						c.release()
+
+						ran := c.ran()
+
+						// Otherwise it depends on how much of it is seen, and when.
+						if news == "held up" {
+							require.Equal(t, test.wakes, ran)
+						}
+
+						require.Contains(t, ran, "a")
+
+						require.Empty(t, c.wrong())
+
+						c.end()
+					})
+				})
+			}
+		}
+	}
+}
+
+// Whatever happens to tasks and to the news of them, nobody goes on with a task that was taken away. Where the kind may be
+// listed anew it is cached: otherwise somebody may have read what a list has never shown.
+func TestFormerLabelsInAStorm(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, lists := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d/lists=%t", seed, lists), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := newCrew(t, newState(), lists, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l")
+					c.start()
+
+					c.storm(rand.New(rand.NewPCG(seed, 1)), 500, lists, func() { time.Sleep(5 * time.Millisecond) })
+					c.ran()
+					require.Empty(t, c.wrong())
+					assert.Greater(t, len(c.faults.opened(conformance.StrResourceType)), 5)
+
+					c.end()
+				})
+			})
+		}
+	}
+}
+
+// The same over a connection, where each event brings labels of its own.
+func TestFormerLabelsInAStormOverGRPC(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := newCrew(t, remoteState(t), true, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l")
+			c.start()
+
+			c.storm(rand.New(rand.NewPCG(seed, 2)), 300, true, func() {})
+			require.EventuallyWithT(t, func(t *assert.CollectT) { assert.Empty(t, c.wrong()) }, patience, 10*time.Millisecond)
+
+			c.end()
+		})
+	}
+}
+
+// A destroy that shows labels which nobody has seen before is mapped with those that were known, too.
+func TestDestroyThatShowsOtherLabels(t *testing.T) {
+	for _, cached := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			first, last := stored("a", 1, 1), stored("a", 1, 3)
+			first.Metadata().Labels().Set("parent", "p")
+			last.Metadata().Labels().Set("parent", "q")
+
+			st := &script{State: newState()}
+			st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+				return play(ctx, ch, []state.Event{{Type: state.Created, Resource: first}, bootstrapped},
+					[]state.Event{{Type: state.Destroyed, Resource: last}})
+			}
+
+			var cfg runtime.Config
+			if cached {
+				cfg = cachedSources()
+			}
+
+			w := newWorld(t, st, cfg, nil)
+
+			var parents journal[string]
+
+			w.register(&queued{
+				name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQMapped)}},
+				mapInput: func(_ context.Context, _ controller.QRuntime, md controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+					parent, _ := md.Labels().Get("parent")
+					parents.add(parent)
+
+					return nil, nil
+				},
+			})
+			w.start()
+			time.Sleep(time.Minute)
+			assert.Equal(t, []string{"q", "p"}, parents.all())
+			w.end()
+		})
+	}
+}
