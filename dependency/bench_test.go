@@ -2,10 +2,13 @@ package dependency_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/siderolabs/gen/optional"
 	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/dependency"
@@ -60,16 +63,55 @@ func manyIDs(b *testing.B, n int) (*dependency.Database[int], *dependency.Node[i
 	return db, node, inputs
 }
 
-func BenchmarkSetInputsSwapOneOf5000(b *testing.B) {
-	for where, at := range map[string]int{"first": 0, "last": 4_999} {
-		b.Run(where, func(b *testing.B) {
+// Of 5,000 inputs one or a few change, wherever they are, whether or not the ids share memory with those of the last
+// time.
+func BenchmarkSetInputs(b *testing.B) {
+	in := func(i int) controller.Input { return byID(controller.InputStrong, "n", "X", strconv.Itoa(i)) }
+
+	for name, next := range map[string]func(inputs []controller.Input, i int) []controller.Input{
+		"same": func(inputs []controller.Input, _ int) []controller.Input { return inputs },
+		"swap first": func(inputs []controller.Input, i int) []controller.Input {
+			inputs[0] = in(-i)
+
+			return inputs
+		},
+		"swap last": func(inputs []controller.Input, i int) []controller.Input {
+			inputs[len(inputs)-1] = in(-i)
+
+			return inputs
+		},
+		"swap two": func(inputs []controller.Input, i int) []controller.Input {
+			inputs[10], inputs[4_990] = in(-2*i), in(-2*i-1)
+
+			return inputs
+		},
+		"in and out": func(inputs []controller.Input, i int) []controller.Input {
+			return append(inputs[1:], in(5_000+i))
+		},
+		"swap one, ids made anew": func(inputs []controller.Input, i int) []controller.Input {
+			for i, in := range inputs {
+				inputs[i].ID = optional.Some(strings.Clone(in.ID.ValueOrZero()))
+			}
+
+			inputs[2_500] = in(-i)
+
+			return inputs
+		},
+		"reverse": func(inputs []controller.Input, _ int) []controller.Input {
+			slices.Reverse(inputs)
+
+			return inputs
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
 			db, node, inputs := manyIDs(b, 5_000)
 
 			b.ReportAllocs()
-			b.ResetTimer()
 
 			for i := range b.N {
-				inputs[at] = byID(controller.InputStrong, "n", "X", []string{"one", "other"}[i%2])
+				b.StopTimer()
+				inputs = next(inputs, i+1)
+				b.StartTimer()
 
 				if _, err := db.SetInputs(node, dependency.Classic, inputs); err != nil {
 					b.Fatal(err)

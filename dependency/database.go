@@ -1,7 +1,6 @@
 package dependency
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -29,8 +28,11 @@ type Database[T any] struct {
 	nodes     map[string]*Node[T]
 	exclusive map[resource.Type]string
 	shared    map[resource.Type]map[string]struct{}
-	order     uint64
 	pass      uint64
+
+	// sequence holds the nodes in order of registration, with nil for those that were removed, which are counted.
+	sequence []*Node[T]
+	removed  int
 
 	// kinds maps reduced.Kind to *kindIndex[T]. It is written under mu and read without.
 	kinds sync.Map
@@ -68,12 +70,7 @@ func (db *Database[T]) Register(
 		return nil, &DeclarationError{Reason: ErrNameTaken, Controller: name, Hint: "names are unique over classic and queue controllers; rename one or unregister the other"}
 	}
 
-	node := &Node[T]{
-		name:    name,
-		target:  target,
-		outputs: make(map[resource.Type]controller.OutputKind, len(outputs)),
-		kinds:   map[reduced.Kind]*kindInputs[T]{},
-	}
+	node := &Node[T]{name: name, target: target}
 
 	if err := db.checkOutputs(node, outputs); err != nil {
 		return nil, err
@@ -88,24 +85,11 @@ func (db *Database[T]) Register(
 		accepted(node)
 	}
 
-	db.order++
-	node.order = db.order
+	node.at = len(db.sequence)
+	db.sequence = append(db.sequence, node)
 	db.nodes[name] = node
 
-	for typ, kind := range node.outputs {
-		if kind == controller.OutputExclusive {
-			db.exclusive[typ] = name
-
-			continue
-		}
-
-		if db.shared[typ] == nil {
-			db.shared[typ] = map[string]struct{}{}
-		}
-
-		db.shared[typ][name] = struct{}{}
-	}
-
+	db.claim(node)
 	db.commit(node, update)
 
 	return node, nil
@@ -145,21 +129,31 @@ func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 	node.removed.Store(true)
 	delete(db.nodes, node.name)
 
-	for typ, kind := range node.outputs {
-		if kind == controller.OutputExclusive {
-			delete(db.exclusive, typ)
+	db.release(node)
+	db.leave(node)
 
-			continue
-		}
+	return kinds
+}
 
-		delete(db.shared[typ], node.name)
+// leave takes a node out of the sequence, which drops those that are gone once they are the larger half.
+func (db *Database[T]) leave(node *Node[T]) {
+	db.sequence[node.at] = nil
+	db.removed++
 
-		if len(db.shared[typ]) == 0 {
-			delete(db.shared, typ)
+	if 2*db.removed <= len(db.sequence) {
+		return
+	}
+
+	kept := make([]*Node[T], 0, 2*(len(db.sequence)-db.removed))
+
+	for _, node := range db.sequence {
+		if node != nil {
+			node.at = len(kept)
+			kept = append(kept, node)
 		}
 	}
 
-	return kinds
+	db.sequence, db.removed = kept, 0
 }
 
 // Get returns the controller of the name.
@@ -179,11 +173,11 @@ func (db *Database[T]) Nodes() []*Node[T] {
 
 	nodes := make([]*Node[T], 0, len(db.nodes))
 
-	for _, node := range db.nodes {
-		nodes = append(nodes, node)
+	for _, node := range db.sequence {
+		if node != nil {
+			nodes = append(nodes, node)
+		}
 	}
-
-	slices.SortFunc(nodes, inOrder)
 
 	return nodes
 }

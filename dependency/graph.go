@@ -10,20 +10,31 @@ import (
 // Graph exports all declarations as the contract's graph: exclusive outputs first, then shared ones, then inputs; within
 // each by controller, namespace, type and id.
 func (db *Database[T]) Graph() *controller.DependencyGraph {
-	var edges []controller.DependencyEdge
+	nodes := db.Nodes()
+	slices.SortFunc(nodes, func(a, b *Node[T]) int { return cmp.Compare(a.name, b.name) })
 
-	for _, node := range db.Nodes() {
-		for typ, kind := range node.outputs {
-			edge := controller.DependencyEdge{ControllerName: node.name, ResourceType: typ, EdgeType: controller.EdgeOutputExclusive}
+	inputs := make([][]controller.Input, len(nodes))
+	size := 0
 
-			if kind == controller.OutputShared {
-				edge.EdgeType = controller.EdgeOutputShared
-			}
+	for i, node := range nodes {
+		inputs[i] = node.Inputs()
+		size += node.outputs.len() + len(inputs[i])
+	}
 
-			edges = append(edges, edge)
+	edges := make([]controller.DependencyEdge, 0, size)
+
+	if size == 0 {
+		edges = nil
+	}
+
+	for _, kind := range []controller.OutputKind{controller.OutputExclusive, controller.OutputShared} {
+		for _, node := range nodes {
+			edges = node.appendOutputs(edges, kind)
 		}
+	}
 
-		for _, in := range node.Inputs() {
+	for i, node := range nodes {
+		for _, in := range inputs[i] {
 			edges = append(edges, controller.DependencyEdge{
 				ControllerName:    node.name,
 				ResourceNamespace: in.Namespace,
@@ -34,22 +45,27 @@ func (db *Database[T]) Graph() *controller.DependencyGraph {
 		}
 	}
 
-	slices.SortFunc(edges, func(a, b controller.DependencyEdge) int {
-		return cmp.Or(
-			cmp.Compare(rank(a.EdgeType), rank(b.EdgeType)),
-			cmp.Compare(a.ControllerName, b.ControllerName),
-			cmp.Compare(a.ResourceNamespace, b.ResourceNamespace),
-			cmp.Compare(a.ResourceType, b.ResourceType),
-			cmp.Compare(a.ResourceID, b.ResourceID),
-		)
-	})
-
 	return &controller.DependencyGraph{Edges: edges}
 }
 
-// rank orders outputs by their kind and puts all inputs on one level behind them.
-func rank(edge controller.DependencyEdgeType) controller.DependencyEdgeType {
-	return min(edge, controller.EdgeInputStrong)
+// appendOutputs appends the outputs of one kind, by type.
+func (n *Node[T]) appendOutputs(edges []controller.DependencyEdge, kind controller.OutputKind) []controller.DependencyEdge {
+	types := n.outputs.keys()
+	slices.Sort(types)
+
+	edge := controller.DependencyEdge{ControllerName: n.name, EdgeType: controller.EdgeOutputExclusive}
+	if kind == controller.OutputShared {
+		edge.EdgeType = controller.EdgeOutputShared
+	}
+
+	for _, typ := range types {
+		if n.outputs.get(typ) == kind {
+			edge.ResourceType = typ
+			edges = append(edges, edge)
+		}
+	}
+
+	return edges
 }
 
 func edgeOf(kind controller.InputKind) controller.DependencyEdgeType {

@@ -10,63 +10,153 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// update is a checked change of a controller's inputs that waits to be put in force.
+// update is a checked change of a controller's inputs that waits to be put in force: those from one position to another
+// are replaced.
 type update[T any] struct {
-	add  []*dependent[T]
-	kept int
-	pass uint64
+	from, to int
+	with     []*dependent[T]
+
+	// fresh are those of with that are new, in order, and drop those that go.
+	fresh, drop []*dependent[T]
+	// keys are those of fresh, once there are more than can be looked through.
+	keys map[inputKey]struct{}
 }
 
-// plan checks inputs and works out what is new among them, in one pass over the list.
-func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input) (update[T], error) {
+type inputKey struct {
+	kind reduced.Kind
+	id   optional.Optional[resource.ID]
+}
+
+// plan checks inputs and works out what is new among them. Inputs are mostly given in the order of the last time, with
+// few changes. So they are compared by position, and only what is not found in its place is looked up and checked.
+func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input) (*update[T], error) {
+	old := node.inputs
+	shorter := min(len(old), len(inputs))
+
+	head := 0
+	for head < shorter && old[head].input == inputs[head] {
+		head++
+	}
+
+	tail := 0
+	for tail < shorter-head && old[len(old)-1-tail].input == inputs[len(inputs)-1-tail] {
+		tail++
+	}
+
+	u := &update[T]{from: head, to: len(old) - tail}
+	old, inputs = old[head:u.to], inputs[head:len(inputs)-tail]
+
+	if len(old) == 0 && len(inputs) == 0 {
+		return u, nil
+	}
+
+	u.with = make([]*dependent[T], len(inputs))
+	moved := u.align(old, inputs)
+
+	// Those that were given elsewhere, or not any more, can be taken; all others have their place already.
 	db.pass++
-	u := update[T]{pass: db.pass}
 
-	var fresh map[inputKey]struct{}
+	for _, d := range moved {
+		d.pass = db.pass
+	}
 
-	for _, in := range inputs {
-		if err := checkInput(node.name, form, in); err != nil {
-			return u, err
-		}
-
-		if d := node.find(in); d != nil && d.input.Kind == in.Kind {
-			if d.pass == u.pass {
-				return u, duplicate(node.name, in)
-			}
-
-			d.pass = u.pass
-			u.kept++
-
+	for i, in := range inputs {
+		if u.with[i] != nil {
 			continue
 		}
 
-		if fresh == nil {
-			// An update is mostly of the same size as what it replaces, and most of it stays.
-			fresh = make(map[inputKey]struct{}, max(len(inputs)-node.count(), 0))
+		if err := checkInput(node.name, form, in); err != nil {
+			return nil, err
 		}
 
-		key := inputKey{reduced.Kind{Namespace: in.Namespace, Type: in.Type}, in.ID}
-		if _, twice := fresh[key]; twice {
-			return u, duplicate(node.name, in)
+		d := node.find(in)
+		if d != nil && d.pass != db.pass || d == nil && u.twice(in) {
+			return nil, duplicate(node.name, in)
 		}
 
-		fresh[key] = struct{}{}
-		u.add = append(u.add, &dependent[T]{node: node, input: in, pass: u.pass})
+		if d != nil {
+			d.pass = 0
+		}
+
+		switch {
+		case d == nil:
+			u.add(i, &dependent[T]{node: node, input: in})
+		case d.input.Kind == in.Kind:
+			u.with[i] = d
+		default:
+			u.add(i, &dependent[T]{node: node, input: in})
+			u.drop = append(u.drop, d)
+		}
 	}
 
-	// A key that was kept under one kind of input and is new under another was declared twice as well.
-	for _, d := range u.add {
-		if old := node.find(d.input); old != nil && old.pass == u.pass {
-			return u, duplicate(node.name, d.input)
+	for _, d := range moved {
+		if d.pass == db.pass {
+			u.drop = append(u.drop, d)
 		}
 	}
 
 	return u, nil
 }
 
-type inputKey struct {
-	kind reduced.Kind
-	id   optional.Optional[resource.ID]
+// align puts the inputs that have stayed in order into their places, and returns those of the old ones that have not.
+func (u *update[T]) align(old []*dependent[T], inputs []controller.Input) (moved []*dependent[T]) {
+	i, j := 0, 0
+
+	for i < len(inputs) && j < len(old) {
+		switch {
+		case old[j].input == inputs[i]:
+			u.with[i] = old[j]
+			i++
+			j++
+		case j+1 < len(old) && old[j+1].input == inputs[i]: // one was taken out
+			moved = append(moved, old[j])
+			j++
+		case i+1 < len(inputs) && old[j].input == inputs[i+1]: // one was put in
+			i++
+		default:
+			moved = append(moved, old[j])
+			i++
+			j++
+		}
+	}
+
+	return append(moved, old[j:]...)
+}
+
+func (u *update[T]) add(at int, d *dependent[T]) {
+	u.with[at] = d
+	u.fresh = append(u.fresh, d)
+
+	if u.keys != nil {
+		u.keys[d.key()] = struct{}{}
+	}
+}
+
+// twice tells whether the input is among the new ones already.
+func (u *update[T]) twice(in controller.Input) bool {
+	if len(u.fresh) <= handful {
+		return slices.ContainsFunc(u.fresh, func(d *dependent[T]) bool { return d.input.EqualKeys(in) })
+	}
+
+	if u.keys == nil {
+		u.keys = make(map[inputKey]struct{}, len(u.with))
+
+		for _, d := range u.fresh {
+			u.keys[d.key()] = struct{}{}
+		}
+	}
+
+	_, twice := u.keys[keyOf(in)]
+
+	return twice
+}
+
+func (d *dependent[T]) key() inputKey { return keyOf(d.input) }
+
+func keyOf(in controller.Input) inputKey { return inputKey{kindOf(in), in.ID} }
+
+func kindOf(in controller.Input) reduced.Kind {
+	return reduced.Kind{Namespace: in.Namespace, Type: in.Type}
 }
 
 func duplicate(name string, in controller.Input) error {
@@ -77,126 +167,69 @@ func duplicate(name string, in controller.Input) error {
 }
 
 func checkInput(name string, form Form, in controller.Input) error {
-	refuse := func(hint string) error {
-		return &DeclarationError{Reason: ErrInvalidInput, Controller: name, Resource: describeInput(in), Hint: hint}
-	}
-
-	if in.Type == "" {
-		return refuse("give the resource type")
-	}
+	hint := ""
 
 	switch in.Kind {
 	case controller.InputWeak, controller.InputStrong, controller.InputDestroyReady:
 		if form == Queue {
-			return refuse("a queue controller takes InputQPrimary, InputQMapped and InputQMappedDestroyReady")
+			hint = "a queue controller takes InputQPrimary, InputQMapped and InputQMappedDestroyReady"
 		}
 	case controller.InputQPrimary, controller.InputQMapped, controller.InputQMappedDestroyReady:
 		if form == Classic {
-			return refuse("a classic controller takes InputWeak, InputStrong and InputDestroyReady")
+			hint = "a classic controller takes InputWeak, InputStrong and InputDestroyReady"
 		}
 	default:
-		return refuse("use one of the input kinds of the contract")
+		hint = "use one of the input kinds of the contract"
 	}
 
-	return nil
+	if in.Type == "" {
+		hint = "give the resource type"
+	}
+
+	if hint == "" {
+		return nil
+	}
+
+	return &DeclarationError{Reason: ErrInvalidInput, Controller: name, Resource: describeInput(in), Hint: hint}
 }
 
-// commit puts a planned update in force: first what is new, then the removal of what is no longer declared.
-func (db *Database[T]) commit(node *Node[T], u update[T]) []reduced.Kind {
+// commit puts a planned update in force: first what is new, then the removal of what is no longer declared. It returns
+// the kinds that either is on, in order.
+func (db *Database[T]) commit(node *Node[T], u *update[T]) []reduced.Kind {
+	if u.from == u.to && len(u.with) == 0 {
+		return nil
+	}
+
 	var touched []reduced.Kind
+
+	touch := func(d *dependent[T]) reduced.Kind {
+		kind := kindOf(d.input)
+		if len(touched) == 0 || touched[len(touched)-1] != kind {
+			touched = append(touched, kind)
+		}
+
+		return kind
+	}
 
 	node.mu.Lock()
 	defer node.mu.Unlock()
 
-	old := make([]*dependent[T], 0, len(u.add))
-
-	for _, d := range u.add {
-		kind := reduced.Kind{Namespace: d.input.Namespace, Type: d.input.Type}
-		touched = append(touched, kind)
-
-		db.link(kind, d)
-
-		k := node.kinds[kind]
-		if k == nil {
-			k = &kindInputs[T]{}
-			node.kinds[kind] = k
-		}
-
-		id, byID := d.input.ID.Get()
-		if replaced := k.find(id, byID); replaced != nil {
-			old = append(old, replaced)
-		}
-
-		k.set(id, byID, d)
+	for _, d := range u.fresh {
+		db.link(touch(d), d)
+		node.add(d)
 	}
 
-	for _, d := range old {
-		db.unlink(reduced.Kind{Namespace: d.input.Namespace, Type: d.input.Type}, d)
+	for _, d := range u.drop {
+		db.unlink(touch(d), d)
+		node.remove(d)
 	}
 
-	if node.count() > u.kept+len(u.add) {
-		touched = append(touched, db.prune(node, u.pass)...)
+	node.inputs = slices.Replace(node.inputs, u.from, u.to, u.with...)
+	if cap(node.inputs) > 4*max(len(node.inputs), handful) {
+		node.inputs = slices.Clone(node.inputs)
 	}
 
 	slices.SortFunc(touched, reduced.Kind.Compare)
 
 	return slices.Compact(touched)
-}
-
-// prune removes the inputs that the given pass has neither kept nor added.
-func (db *Database[T]) prune(node *Node[T], pass uint64) []reduced.Kind {
-	var touched []reduced.Kind
-
-	for kind, k := range node.kinds {
-		drop := func(d *dependent[T]) {
-			touched = append(touched, kind)
-			db.unlink(kind, d)
-		}
-
-		if k.whole != nil && k.whole.pass != pass {
-			drop(k.whole)
-			k.whole = nil
-		}
-
-		for id, d := range k.ids {
-			if d.pass != pass {
-				drop(d)
-				delete(k.ids, id)
-			}
-		}
-
-		if k.whole == nil && len(k.ids) == 0 {
-			delete(node.kinds, kind)
-		}
-	}
-
-	return touched
-}
-
-func (k *kindInputs[T]) set(id resource.ID, byID bool, d *dependent[T]) {
-	if !byID {
-		k.whole = d
-
-		return
-	}
-
-	if k.ids == nil {
-		k.ids = map[resource.ID]*dependent[T]{}
-	}
-
-	k.ids[id] = d
-}
-
-func (n *Node[T]) count() int {
-	count := 0
-
-	for _, k := range n.kinds {
-		count += len(k.ids)
-
-		if k.whole != nil {
-			count++
-		}
-	}
-
-	return count
 }

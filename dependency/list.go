@@ -8,14 +8,15 @@ import (
 
 // dependent is one input of one controller, as the reverse look-ups hold it.
 type dependent[T any] struct {
-	node  *Node[T]
+	// What routing reads lies close together: the kind of the input is at its end.
 	input controller.Input
-	list  *list[T]
-
-	// pass marks the input as kept by the input update of that number; guarded by Database.mu.
-	pass uint64
+	node  *Node[T]
 	// gone hides the entry from readers until the list is compacted.
 	gone atomic.Bool
+
+	list *list[T]
+	// pass is the input update in which the entry may still be given a new place; guarded by Database.mu.
+	pass uint64
 }
 
 // list holds dependents in the order in which they were added. One writer at a time (under Database.mu) appends

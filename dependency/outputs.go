@@ -20,7 +20,7 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 			return refuse(ErrInvalidOutput, "", "use OutputExclusive or OutputShared")
 		}
 
-		if _, twice := node.outputs[out.Type]; twice {
+		if _, twice := node.outputs.lookup(out.Type); twice {
 			return refuse(ErrInvalidOutput, "", "the type is declared twice, keep one of the two")
 		}
 
@@ -32,10 +32,44 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 			return refuse(ErrOutputTaken, firstOf(db.shared[out.Type]), "the type is already a shared output; declare it as shared here too")
 		}
 
-		node.outputs[out.Type] = out.Kind
+		node.outputs.set(out.Type, out.Kind)
 	}
 
 	return nil
+}
+
+// claim takes the outputs of a node, which were checked.
+func (db *Database[T]) claim(node *Node[T]) {
+	for _, typ := range node.outputs.keys() {
+		if node.outputs.get(typ) == controller.OutputExclusive {
+			db.exclusive[typ] = node.name
+
+			continue
+		}
+
+		if db.shared[typ] == nil {
+			db.shared[typ] = map[string]struct{}{}
+		}
+
+		db.shared[typ][node.name] = struct{}{}
+	}
+}
+
+// release frees the outputs of a node.
+func (db *Database[T]) release(node *Node[T]) {
+	for _, typ := range node.outputs.keys() {
+		if node.outputs.get(typ) == controller.OutputExclusive {
+			delete(db.exclusive, typ)
+
+			continue
+		}
+
+		delete(db.shared[typ], node.name)
+
+		if len(db.shared[typ]) == 0 {
+			delete(db.shared, typ)
+		}
+	}
 }
 
 func firstOf(names map[string]struct{}) string {
