@@ -99,6 +99,13 @@ func TestList(t *testing.T) {
 	assert.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
 }
 
+func TestCapacity(t *testing.T) {
+	var out bytes.Buffer
+
+	require.NoError(t, capacity{controllers: 10, resources: 100, items: 100}.run(t.Context(), &out))
+	assert.Contains(t, out.String(), "drained")
+}
+
 // made returns an outcome of a workload that grows, with the seconds of whole rounds.
 func made(peer, ours map[int][]float64) *outcome {
 	o := &outcome{workload: &workload{name: "made", unit: "op", size: 100, grows: true, target: 4}}
@@ -121,7 +128,7 @@ func made(peer, ours map[int][]float64) *outcome {
 func TestRows(t *testing.T) {
 	r := &runner{settings: &settings{rounds: 3, sizes: []float64{0.1, 1}}}
 
-	line := newRow(r, made(map[int][]float64{10: {1}, 100: {100, 101, 99}}, map[int][]float64{10: {1}, 100: {10, 10, 10}}))
+	line := newRow(r, made(map[int][]float64{10: {1}, 100: {100, 101, 99}}, map[int][]float64{10: {1}, 100: {10, 10, 10}}), nil)
 
 	assert.InDelta(t, 10, line.ratio, 1e-9)
 	assert.Equal(t, "2.00", line.growthPeer)
@@ -132,7 +139,7 @@ func TestRows(t *testing.T) {
 	// A contender that was ended has a lower bound.
 	o := made(map[int][]float64{10: {1}, 100: nil}, map[int][]float64{10: {1}, 100: {10, 10, 10}})
 	o.of(peerName, 100).Limit = 60
-	line = newRow(r, o)
+	line = newRow(r, o, nil)
 
 	assert.InDelta(t, 6, line.ratio, 1e-9)
 	assert.Equal(t, "> 6.00", line.ratioText())
@@ -140,9 +147,29 @@ func TestRows(t *testing.T) {
 	assert.Equal(t, "yes", line.holds())
 
 	o.of(peerName, 100).Limit = 30
-	line = newRow(r, o)
+	line = newRow(r, o, nil)
 
 	assert.Equal(t, "not known", line.holds())
+
+	// A contender that could not go on has no figure. Of the peer that is a result, of others an error.
+	o.of(peerName, 100).Problem = "broken"
+	line = newRow(r, o, nil)
+
+	assert.Equal(t, "–", line.ratioText())
+	assert.Equal(t, "–", line.growthPeer)
+	assert.NoError(t, problems([]*outcome{o}))
+
+	o.of(oursName, 100).Problem = "broken"
+
+	assert.ErrorContains(t, problems([]*outcome{o}), "broken")
+
+	// A workload that is to be as cheap as another is compared with that.
+	many, few := made(nil, map[int][]float64{100: {12}}), made(nil, map[int][]float64{100: {10}})
+	many.workload.steady, few.Name = "few", "few"
+	line = newRow(r, many, []*outcome{few, many})
+
+	assert.Equal(t, "1.20 times", line.ratioText())
+	assert.Equal(t, "yes", line.holds())
 }
 
 func TestRewrite(t *testing.T) {

@@ -13,11 +13,11 @@ import (
 func deliveryWorkloads() []*workload {
 	return []*workload{
 		{
-			name: "fanout-4000", what: "2,000 creates of one type that 4,000 classic controllers read, until all have seen the last",
+			name: "fanout-4000", what: "2,000 creates of one type that 4,000 classic controllers read, until all are delivered and all controllers have run after the last",
 			unit: "controller", size: 4_000, quick: 100, grows: true, target: 100, run: fanOut, floor: fanOutFloor,
 		},
 		{
-			name: "fanin-1000", what: "20,000 creates over the types of 1,000 classic controllers, until all have seen their last",
+			name: "fanin-1000", what: "20,000 creates over the types of 1,000 classic controllers, until all controllers have run after the last",
 			unit: "event", size: 20_000, quick: 2_000, grows: true, target: 8, run: fanIn, floor: fanInFloor,
 		},
 		{
@@ -65,15 +65,51 @@ func gather(r *rig, count int, reads func(number int) resource.Type) *crowd {
 	return c
 }
 
+// probe is a controller that reads one resource only. Engines deliver in batches, and within a batch in any order; once
+// two changes of the probe, one after the other, have been delivered, all that was written before has been.
+type probe struct {
+	r      *rig
+	res    *item
+	passed clock
+}
+
+func newProbe(r *rig, typ resource.Type) *probe {
+	p := &probe{r: r, res: newNamed(typ, "probe", itemSpec{}), passed: make(clock, 1)}
+
+	r.classic(&classic{
+		name:   "probe",
+		inputs: []controller.Input{inputOf(typ, "probe", controller.InputWeak)},
+		run: onWakeup(func(context.Context, controller.Runtime) error {
+			p.passed.tick()
+
+			return nil
+		}),
+	})
+
+	return p
+}
+
+// ready waits for the first pass of the probe, which nothing has caused.
+func (p *probe) ready() { receive(p.r.t, p.passed) }
+
+// delivered waits until all that has been written of the probe's type has been delivered.
+func (p *probe) delivered() {
+	p.r.create(p.res)
+	receive(p.r.t, p.passed)
+	p.r.t.sample(p.r.state, p.res, p.passed)
+}
+
 // written is how many resources the fan out writes, whatever the number of controllers.
 const written = 2_000
 
 func fanOut(t *trial) {
 	r := t.rig(1)
 	c := gather(r, t.size, func(int) resource.Type { return itemType })
+	p := newProbe(r, itemType)
 
 	r.start()
 	t.wait(c.ran.reached)
+	p.ready()
 
 	items := newItems(itemType, min(written, 10*t.size)+1)
 	marker := len(items) - 1
@@ -82,6 +118,7 @@ func fanOut(t *trial) {
 		r.create(items[:marker]...)
 		c.over.Store(true)
 		r.create(items[marker])
+		p.delivered()
 		t.wait(c.seen.reached)
 	})
 }
@@ -168,9 +205,11 @@ func fanIn(t *trial) {
 	types := spread(t.size)
 	r := t.rig(types)
 	c := gather(r, types, typeOf)
+	p := newProbe(r, typeOf(0))
 
 	r.start()
 	t.wait(c.ran.reached)
+	p.ready()
 
 	items, last := fanInItems(t.size, types)
 
@@ -179,6 +218,7 @@ func fanIn(t *trial) {
 		c.over.Store(true)
 		r.create(last...)
 		t.wait(c.seen.reached)
+		p.delivered()
 	})
 }
 

@@ -40,6 +40,10 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 		return err
 	}
 
+	if s.capacity {
+		return full.run(ctx, out)
+	}
+
 	var chosen []*workload
 
 	for _, w := range workloads() {
@@ -73,7 +77,7 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
 
-		return encoder.Encode(outcomes)
+		return errors.Join(encoder.Encode(outcomes), problems(outcomes))
 	}
 
 	table := report(r, outcomes)
@@ -86,5 +90,5 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 
 	_, err = io.WriteString(out, table)
 
-	return err
+	return errors.Join(err, problems(outcomes))
 }

@@ -18,7 +18,7 @@ func queueWorkloads() []*workload {
 		},
 		{
 			name: "queue-parked-1000000", what: "the same with a million items",
-			unit: "item", size: 1_000_000, quick: 20_000, peerless: true, run: queueParked, floor: queueFloor,
+			unit: "item", size: 1_000_000, quick: 20_000, steady: "queue-parked-20000", peerless: true, run: queueParked, floor: queueFloor,
 		},
 		{
 			name: "queue-busy-20000", what: "items put by creates, 50 µs of work for each, one worker",

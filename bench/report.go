@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 	"text/tabwriter"
@@ -23,7 +22,9 @@ type row struct {
 	ratio                 float64
 	interval              stats.Interval
 	growthPeer, growthOur string
-	outcome               *outcome
+	// excess is how many times the cost of one operation exceeds that of the workload it is to be as cheap as.
+	excess  float64
+	outcome *outcome
 }
 
 // list prints the workloads.
@@ -53,7 +54,7 @@ func (o *outcome) worths(contender string, size int) []float64 {
 }
 
 // newRow works out what the table says about a workload.
-func newRow(r *runner, o *outcome) row {
+func newRow(r *runner, o *outcome, all []*outcome) row {
 	w, size := o.workload, r.nominal(o.workload)
 	line := row{
 		w: w, size: size, outcome: o,
@@ -61,11 +62,21 @@ func newRow(r *runner, o *outcome) row {
 		growthPeer: growth(r, o, peerName), growthOur: growth(r, o, oursName),
 	}
 
-	if s := o.of(peerName, size); s != nil && s.Limit > 0 {
-		// The limit is that of a round; what it says of one operation is a lower bound, too, and only for time.
-		line.peerLimit = s.Limit / float64(operations(o, size))
-		line.ratio = line.peerLimit / stats.Median(line.ours)
-	} else if len(line.peer) > 0 && len(line.ours) > 0 {
+	for _, other := range all {
+		if other.Name == w.steady {
+			line.excess = stats.Median(line.ours) / stats.Median(other.worths(oursName, r.nominal(other.workload)))
+		}
+	}
+
+	switch s := o.of(peerName, size); {
+	case s != nil && s.Problem != "":
+	case s != nil && s.Limit > 0:
+		// Where time is compared, the limit of the round is a lower bound for what it would have been.
+		if w.judged() == byTime && len(line.ours) > 0 {
+			line.peerLimit = s.Limit / float64(operations(o, size))
+			line.ratio = line.peerLimit / stats.Median(line.ours)
+		}
+	case len(line.peer) > 0 && len(line.ours) > 0:
 		line.exact = true
 		line.ratio, line.interval = stats.Ratio(line.peer, line.ours)
 	}
@@ -95,6 +106,8 @@ func growth(r *runner, o *outcome, contender string) string {
 
 		switch {
 		case small == nil || large == nil || len(small.Figures) == 0:
+			texts = append(texts, "–")
+		case large.Problem != "" || large.Limit > 0 && o.workload.judged() != byTime:
 			texts = append(texts, "–")
 		case large.Limit > 0:
 			texts = append(texts, fmt.Sprintf("> %.1f", exponent(o, small, []float64{large.Limit})))
@@ -147,6 +160,8 @@ func (l *row) holds() string {
 	switch {
 	case l.w.limit > 0 && len(l.ours) > 0:
 		return yes(stats.Median(l.ours) <= l.w.limit)
+	case l.excess > 0:
+		return yes(l.excess <= steadyWithin)
 	case l.w.target == 0 || l.ratio == 0:
 		return "–"
 	case l.exact && l.interval.Contains(l.w.target) && l.interval.Low < l.interval.High:
@@ -166,8 +181,13 @@ func yes(holds bool) string {
 	return "no"
 }
 
+// steadyWithin is by how much one operation may cost more than in the workload it is to be as cheap as.
+const steadyWithin = 1.5
+
 func targetText(w *workload) string {
 	switch {
+	case w.steady != "":
+		return fmt.Sprintf("≤ %g times %s", steadyWithin, w.steady)
 	case w.limit > 0:
 		return "≤ " + worthText(w, w.limit)
 	case w.target > 0:
@@ -191,11 +211,16 @@ func report(r *runner, outcomes []*outcome) string {
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 
 	for _, o := range outcomes {
-		line := newRow(r, o)
+		line := newRow(r, o, outcomes)
 		peer := medianText(line.w, line.peer)
 
-		if line.peerLimit > 0 {
+		switch s := o.of(peerName, line.size); {
+		case line.peerLimit > 0:
 			peer = "> " + worthText(line.w, line.peerLimit)
+		case s != nil && s.Problem != "":
+			peer = "failed"
+		case s != nil && s.Limit > 0:
+			peer = fmt.Sprintf("not in %.0f s", s.Limit)
 		}
 
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
@@ -211,6 +236,8 @@ func report(r *runner, outcomes []*outcome) string {
 
 func (l *row) ratioText() string {
 	switch {
+	case l.excess > 0:
+		return number(l.excess) + " times"
 	case l.ratio == 0:
 		return "–"
 	case !l.exact:
@@ -282,30 +309,3 @@ func number(value float64) string {
 }
 
 func byteText(value float64) string { return number(value/(1<<20)) + " MiB" }
-
-// The page that the table is written into, and the lines between which it stands there.
-const (
-	page  = "docs/benchmarks.md"
-	begin = "<!-- begin of the table that go run ./bench -write makes -->"
-	end   = "<!-- end of the table -->"
-)
-
-// rewrite replaces what is between the markers of a page.
-func rewrite(path, table string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("-write: %w: run it from the root of the repository", err)
-	}
-
-	before, rest, ok := strings.Cut(string(text), begin)
-	if !ok {
-		return fmt.Errorf("-write: %s has no line %q", path, begin)
-	}
-
-	_, after, ok := strings.Cut(rest, end)
-	if !ok {
-		return fmt.Errorf("-write: %s has no line %q", path, end)
-	}
-
-	return os.WriteFile(path, []byte(before+begin+"\n\n"+table+"\n"+end+after), 0o644)
-}

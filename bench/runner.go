@@ -17,6 +17,8 @@ type series struct {
 	Figures   []figures `json:"figures"`
 	// Limit is set if the contender took longer than that, in seconds.
 	Limit float64 `json:"limit_seconds,omitempty"`
+	// Problem is why the contender could not go on.
+	Problem string `json:"problem,omitempty"`
 }
 
 // outcome is all that was measured of one workload.
@@ -107,14 +109,14 @@ const growthRounds = 3
 // run runs all rounds of a workload, contenders interleaved.
 func (r *runner) run(ctx context.Context, w *workload) (*outcome, error) {
 	o := &outcome{workload: w, Name: w.name}
-	slow := map[string]bool{}
+	out := map[string]bool{}
 
 	for _, size := range r.sizes(w) {
 		group := map[string]*series{}
 
 		for round := range r.rounds(w, size) {
 			for _, name := range r.contenders(w) {
-				if slow[name] {
+				if out[name] {
 					continue
 				}
 
@@ -127,7 +129,7 @@ func (r *runner) run(ctx context.Context, w *workload) (*outcome, error) {
 					return o, err
 				}
 
-				slow[name] = group[name].Limit > 0
+				out[name] = group[name].Limit > 0 || group[name].Problem != ""
 			}
 		}
 	}
@@ -135,7 +137,8 @@ func (r *runner) run(ctx context.Context, w *workload) (*outcome, error) {
 	return o, r.profile(ctx, w)
 }
 
-// round runs one round of one contender.
+// round runs one round of one contender. A contender that takes too long or can not go on is a result, too; an error is
+// what ends the whole run.
 func (r *runner) round(ctx context.Context, w *workload, s *series, round int) error {
 	limit := patience
 	if s.Contender == peerName {
@@ -144,20 +147,45 @@ func (r *runner) round(ctx context.Context, w *workload, s *series, round int) e
 
 	f, err := dispatch(ctx, order{Workload: w.name, Contender: s.Contender, Size: s.Size}, limit)
 
-	switch {
-	case errors.Is(err, errTooSlow) && s.Contender == peerName:
-		s.Limit = limit.Seconds()
-		fmt.Fprintf(r.progress, "%s size %d round %d %s: over %s\n", w.name, s.Size, round+1, s.Contender, limit)
+	var result string
 
-		return nil
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errTooSlow):
+		s.Limit = limit.Seconds()
+		result = fmt.Sprintf("over %s", limit)
 	case err != nil:
-		return err
+		s.Problem = err.Error()
+		result = s.Problem
+	default:
+		s.Figures = append(s.Figures, f)
+		result = worthText(w, w.worth(f))
 	}
 
-	s.Figures = append(s.Figures, f)
-	fmt.Fprintf(r.progress, "%s size %d round %d %s: %s\n", w.name, s.Size, round+1, s.Contender, worthText(w, w.worth(f)))
+	fmt.Fprintf(r.progress, "%s size %d round %d %s: %s\n", w.name, s.Size, round+1, s.Contender, result)
 
 	return nil
+}
+
+// problems returns an error that names every contender, the peer aside, that could not go on or took too long. What is
+// wrong with the peer is a result.
+func problems(outcomes []*outcome) error {
+	var errs []error
+
+	for _, o := range outcomes {
+		for _, s := range o.Series {
+			switch {
+			case s.Contender == peerName:
+			case s.Problem != "":
+				errs = append(errs, errors.New(s.Problem))
+			case s.Limit > 0:
+				errs = append(errs, fmt.Errorf("%s of %s, size %d: took more than %s", o.Name, s.Contender, s.Size, patience))
+			}
+		}
+	}
+
+	return errors.Join(errs...)
 }
 
 // profile runs one more round of each contender, if profiles are wanted.

@@ -171,6 +171,8 @@ type rig struct {
 	state state.State
 	stop  context.CancelFunc
 	ended chan struct{}
+	// beforeEnd, if there is one, lets go what would hold up the end.
+	beforeEnd func()
 }
 
 // rig builds a state for so many kinds and the contender's engine over it.
@@ -202,6 +204,10 @@ func (r *rig) start() {
 
 // end ends the engine and waits for it.
 func (r *rig) end() {
+	if r.beforeEnd != nil {
+		r.beforeEnd()
+	}
+
 	if r.stop != nil {
 		r.stop()
 		<-r.ended

@@ -26,6 +26,8 @@ type workload struct {
 	target float64
 	// limit is the largest value that is allowed for this engine, in units of the value. Zero is none.
 	limit float64
+	// steady is the name of a workload whose cost of one operation this one may exceed by half, at most.
+	steady string
 	// by is what is compared. The default is time on the clock, for targets of 2 and more, and processor time below.
 	by judge
 	// in is the unit of the value, for what is compared by value: "s" or "B".
@@ -42,7 +44,7 @@ func (w *workload) judged() judge {
 		return w.by
 	}
 
-	if w.target < 2 {
+	if w.target > 0 && w.target < 2 {
 		return byCPU
 	}
 
@@ -68,7 +70,12 @@ func workloads() []*workload {
 		deliveryWorkloads(),
 		latencyWorkloads(),
 		cacheWorkloads(),
+		cacheFillWorkloads(),
 		inputWorkloads(),
+		registrationWorkloads(),
+		chainWorkloads(),
+		memoryWorkloads(),
+		habitWorkloads(),
 	)
 }
 
