@@ -18,7 +18,7 @@ func (db *Database[T]) Graph() *controller.DependencyGraph {
 
 	for i, node := range nodes {
 		inputs[i] = node.Inputs()
-		size += node.outputs.len() + len(inputs[i])
+		size += len(node.outputs.list) + len(inputs[i])
 	}
 
 	edges := make([]controller.DependencyEdge, 0, size)
@@ -50,17 +50,14 @@ func (db *Database[T]) Graph() *controller.DependencyGraph {
 
 // appendOutputs appends the outputs of one kind, by type.
 func (n *Node[T]) appendOutputs(edges []controller.DependencyEdge, kind controller.OutputKind) []controller.DependencyEdge {
-	types := n.outputs.keys()
-	slices.Sort(types)
-
 	edge := controller.DependencyEdge{ControllerName: n.name, EdgeType: controller.EdgeOutputExclusive}
 	if kind == controller.OutputShared {
 		edge.EdgeType = controller.EdgeOutputShared
 	}
 
-	for _, typ := range types {
-		if n.outputs.get(typ) == kind {
-			edge.ResourceType = typ
+	for _, out := range n.outputs.list {
+		if out.Kind == kind {
+			edge.ResourceType = out.Type
 			edges = append(edges, edge)
 		}
 	}

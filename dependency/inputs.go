@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
-	"github.com/cosi-project/runtime/pkg/resource"
-	"github.com/siderolabs/gen/optional"
 
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -19,17 +17,12 @@ type update[T any] struct {
 	// fresh are those of with that are new, in order, and drop those that go.
 	fresh, drop []*dependent[T]
 	// keys are those of fresh, once there are more than can be looked through.
-	keys map[inputKey]struct{}
-}
-
-type inputKey struct {
-	kind reduced.Kind
-	id   optional.Optional[resource.ID]
+	keys map[controller.Input]struct{}
 }
 
 // plan checks inputs and works out what is new among them. Inputs are mostly given in the order of the last time, with
 // few changes. So they are compared by position, and only what is not found in its place is looked up and checked.
-func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input) (*update[T], error) {
+func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input) (update[T], error) {
 	old := node.inputs
 	shorter := min(len(old), len(inputs))
 
@@ -43,7 +36,7 @@ func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input)
 		tail++
 	}
 
-	u := &update[T]{from: head, to: len(old) - tail}
+	u := update[T]{from: head, to: len(old) - tail}
 	old, inputs = old[head:u.to], inputs[head:len(inputs)-tail]
 
 	if len(old) == 0 && len(inputs) == 0 {
@@ -66,12 +59,12 @@ func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input)
 		}
 
 		if err := checkInput(node.name, form, in); err != nil {
-			return nil, err
+			return u, err
 		}
 
-		d := node.find(in)
+		d := node.declared(in)
 		if d != nil && d.pass != db.pass || d == nil && u.twice(in) {
-			return nil, duplicate(node.name, in)
+			return u, duplicate(node.name, in)
 		}
 
 		if d != nil {
@@ -128,7 +121,7 @@ func (u *update[T]) add(at int, d *dependent[T]) {
 	u.fresh = append(u.fresh, d)
 
 	if u.keys != nil {
-		u.keys[d.key()] = struct{}{}
+		u.keys[keyOf(d.input)] = struct{}{}
 	}
 }
 
@@ -139,10 +132,10 @@ func (u *update[T]) twice(in controller.Input) bool {
 	}
 
 	if u.keys == nil {
-		u.keys = make(map[inputKey]struct{}, len(u.with))
+		u.keys = make(map[controller.Input]struct{}, len(u.with))
 
 		for _, d := range u.fresh {
-			u.keys[d.key()] = struct{}{}
+			u.keys[keyOf(d.input)] = struct{}{}
 		}
 	}
 
@@ -151,12 +144,17 @@ func (u *update[T]) twice(in controller.Input) bool {
 	return twice
 }
 
-func (d *dependent[T]) key() inputKey { return keyOf(d.input) }
-
-func keyOf(in controller.Input) inputKey { return inputKey{kindOf(in), in.ID} }
+func (d *dependent[T]) kind() reduced.Kind { return kindOf(d.input) }
 
 func kindOf(in controller.Input) reduced.Kind {
 	return reduced.Kind{Namespace: in.Namespace, Type: in.Type}
+}
+
+// keyOf returns what two inputs of one controller must not have in common.
+func keyOf(in controller.Input) controller.Input {
+	in.Kind = 0
+
+	return in
 }
 
 func duplicate(name string, in controller.Input) error {
@@ -195,7 +193,7 @@ func checkInput(name string, form Form, in controller.Input) error {
 
 // commit puts a planned update in force: first what is new, then the removal of what is no longer declared. It returns
 // the kinds that either is on, in order.
-func (db *Database[T]) commit(node *Node[T], u *update[T]) []reduced.Kind {
+func (db *Database[T]) commit(node *Node[T], u update[T]) []reduced.Kind {
 	if u.from == u.to && len(u.with) == 0 {
 		return nil
 	}
@@ -203,7 +201,7 @@ func (db *Database[T]) commit(node *Node[T], u *update[T]) []reduced.Kind {
 	var touched []reduced.Kind
 
 	touch := func(d *dependent[T]) reduced.Kind {
-		kind := kindOf(d.input)
+		kind := d.kind()
 		if len(touched) == 0 || touched[len(touched)-1] != kind {
 			touched = append(touched, kind)
 		}
@@ -216,18 +214,23 @@ func (db *Database[T]) commit(node *Node[T], u *update[T]) []reduced.Kind {
 
 	for _, d := range u.fresh {
 		db.link(touch(d), d)
-		node.add(d)
 	}
 
 	for _, d := range u.drop {
 		db.unlink(touch(d), d)
-		node.remove(d)
 	}
 
-	node.inputs = slices.Replace(node.inputs, u.from, u.to, u.with...)
+	if u.to-u.from == len(node.inputs) {
+		node.inputs = u.with
+	} else {
+		node.inputs = slices.Replace(node.inputs, u.from, u.to, u.with...)
+	}
+
 	if cap(node.inputs) > 4*max(len(node.inputs), handful) {
 		node.inputs = slices.Clone(node.inputs)
 	}
+
+	node.reindex(u.fresh, u.drop)
 
 	slices.SortFunc(touched, reduced.Kind.Compare)
 

@@ -27,19 +27,13 @@ type Node[T any] struct {
 
 	name    string
 	at      int // in the order of registration; guarded by Database.mu
-	outputs table[resource.Type, controller.OutputKind]
+	outputs outputs
 
-	// mu guards inputs and kinds; it is held for writing only while an input update is put in force, which is done under
+	// mu guards inputs and index; it is held for writing only while an input update is put in force, which is done under
 	// Database.mu, so that who holds that may read as well.
 	mu     sync.RWMutex
 	inputs []*dependent[T] // in the order in which they were given last
-	kinds  table[reduced.Kind, *kindInputs[T]]
-}
-
-// kindInputs are the inputs of one controller on one kind.
-type kindInputs[T any] struct {
-	whole *dependent[T]
-	ids   table[resource.ID, *dependent[T]]
+	index  inputIndex[T]   // nil while the inputs are few
 }
 
 // Name returns the name of the controller.
@@ -50,9 +44,7 @@ func (n *Node[T]) Target() T { return n.target }
 
 // Writes tells whether resources of the type are outputs of the controller. After its removal none are.
 func (n *Node[T]) Writes(typ resource.Type) bool {
-	_, ok := n.outputs.lookup(typ)
-
-	return ok && !n.removed.Load()
+	return n.outputs.contain(typ) && !n.removed.Load()
 }
 
 // ReadsKind tells whether the controller may list the kind: it is an input as a whole, or its type an output.
@@ -64,9 +56,9 @@ func (n *Node[T]) ReadsKind(kind reduced.Kind) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 
-	k := n.kinds.get(kind)
+	whole, _ := n.find(reduced.Key{Kind: kind})
 
-	return k != nil && k.whole != nil
+	return whole != nil
 }
 
 // Reads tells whether the controller may read the resource: it is an input by kind or by id, or its type an output.
@@ -78,9 +70,9 @@ func (n *Node[T]) Reads(key reduced.Key) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 
-	k := n.kinds.get(key.Kind)
+	whole, one := n.find(key)
 
-	return k != nil && (k.whole != nil || k.ids.get(key.ID) != nil)
+	return whole != nil || one != nil
 }
 
 // Holds tells whether the controller may add and remove finalizers on the resource: it is a strong input, or an input
@@ -89,9 +81,9 @@ func (n *Node[T]) Holds(key reduced.Key) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 
-	k := n.kinds.get(key.Kind)
+	whole, one := n.find(key)
 
-	return k != nil && (holds(k.whole) || holds(k.ids.get(key.ID)))
+	return holds(whole) || holds(one)
 }
 
 func holds[T any](d *dependent[T]) bool {
@@ -127,19 +119,17 @@ func (n *Node[T]) Primary(kind reduced.Kind) (whole bool, ids []resource.ID) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 
-	k := n.kinds.get(kind)
-
-	switch {
-	case k == nil:
-		return false, nil
-	case k.whole != nil && k.whole.input.Kind == controller.InputQPrimary:
-		return true, nil
-	}
-
-	for _, id := range k.ids.keys() {
-		if k.ids.get(id).input.Kind == controller.InputQPrimary {
-			ids = append(ids, id)
+	for _, d := range n.inputs {
+		if d.input.Kind != controller.InputQPrimary || d.kind() != kind {
+			continue
 		}
+
+		id, byID := d.input.ID.Get()
+		if !byID {
+			return true, nil
+		}
+
+		ids = append(ids, id)
 	}
 
 	slices.Sort(ids)
@@ -152,61 +142,18 @@ func (n *Node[T]) Kinds() []reduced.Kind {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 
-	kinds := n.kinds.keys()
+	kinds := make([]reduced.Kind, 0, min(len(n.inputs), handful))
+
+	for _, d := range n.inputs {
+		if kind := d.kind(); len(kinds) == 0 || kinds[len(kinds)-1] != kind {
+			kinds = append(kinds, kind)
+		}
+	}
+
 	slices.SortFunc(kinds, reduced.Kind.Compare)
 
-	return kinds
+	return slices.Compact(kinds)
 }
 
 // inOrder orders nodes by their registration, under Database.mu.
 func inOrder[T any](a, b *Node[T]) int { return cmp.Compare(a.at, b.at) }
-
-func (n *Node[T]) find(in controller.Input) *dependent[T] {
-	k := n.kinds.get(kindOf(in))
-	if k == nil {
-		return nil
-	}
-
-	if id, byID := in.ID.Get(); byID {
-		return k.ids.get(id)
-	}
-
-	return k.whole
-}
-
-// add makes a new input answer for its key, in place of the one that did before.
-func (n *Node[T]) add(d *dependent[T]) {
-	kind := kindOf(d.input)
-
-	k := n.kinds.get(kind)
-	if k == nil {
-		k = &kindInputs[T]{}
-		n.kinds.set(kind, k)
-	}
-
-	if id, byID := d.input.ID.Get(); byID {
-		k.ids.set(id, d)
-	} else {
-		k.whole = d
-	}
-}
-
-// remove takes an input away, unless another one answers for its key by now.
-func (n *Node[T]) remove(d *dependent[T]) {
-	if n.find(d.input) != d {
-		return
-	}
-
-	kind := kindOf(d.input)
-	k := n.kinds.get(kind)
-
-	if id, byID := d.input.ID.Get(); byID {
-		k.ids.remove(id)
-	} else {
-		k.whole = nil
-	}
-
-	if k.whole == nil && k.ids.len() == 0 {
-		n.kinds.remove(kind)
-	}
-}

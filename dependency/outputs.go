@@ -1,11 +1,51 @@
 package dependency
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
 )
 
+// outputs are those of one controller, in order of type. They do not change once it is registered.
+type outputs struct {
+	list []controller.Output
+	// types are those of the list where they are many.
+	types map[resource.Type]struct{}
+}
+
+func (o *outputs) contain(typ resource.Type) bool {
+	if o.types != nil {
+		_, ok := o.types[typ]
+
+		return ok
+	}
+
+	return slices.ContainsFunc(o.list, func(out controller.Output) bool { return out.Type == typ })
+}
+
+// declare takes the outputs, which are valid.
+func (o *outputs) declare(list []controller.Output) {
+	o.list = slices.Clone(list)
+	slices.SortFunc(o.list, func(a, b controller.Output) int { return cmp.Compare(a.Type, b.Type) })
+
+	if len(list) <= handful {
+		return
+	}
+
+	o.types = make(map[resource.Type]struct{}, len(list))
+
+	for _, out := range list {
+		o.types[out.Type] = struct{}{}
+	}
+}
+
+// checkOutputs declares the outputs of a node that is not registered yet, and tells what is wrong with them.
 func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) error {
-	for _, out := range outputs {
+	node.outputs.declare(outputs)
+
+	for i, out := range node.outputs.list {
 		refuse := func(reason error, other, hint string) error {
 			return &DeclarationError{
 				Reason: reason, Controller: node.name, Other: other, Resource: describeOutput(out.Type, out.Kind), Hint: hint,
@@ -20,7 +60,7 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 			return refuse(ErrInvalidOutput, "", "use OutputExclusive or OutputShared")
 		}
 
-		if _, twice := node.outputs.lookup(out.Type); twice {
+		if i > 0 && node.outputs.list[i-1].Type == out.Type {
 			return refuse(ErrInvalidOutput, "", "the type is declared twice, keep one of the two")
 		}
 
@@ -31,8 +71,6 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 		if out.Kind == controller.OutputExclusive && len(db.shared[out.Type]) > 0 {
 			return refuse(ErrOutputTaken, firstOf(db.shared[out.Type]), "the type is already a shared output; declare it as shared here too")
 		}
-
-		node.outputs.set(out.Type, out.Kind)
 	}
 
 	return nil
@@ -40,34 +78,34 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 
 // claim takes the outputs of a node, which were checked.
 func (db *Database[T]) claim(node *Node[T]) {
-	for _, typ := range node.outputs.keys() {
-		if node.outputs.get(typ) == controller.OutputExclusive {
-			db.exclusive[typ] = node.name
+	for _, out := range node.outputs.list {
+		if out.Kind == controller.OutputExclusive {
+			db.exclusive[out.Type] = node.name
 
 			continue
 		}
 
-		if db.shared[typ] == nil {
-			db.shared[typ] = map[string]struct{}{}
+		if db.shared[out.Type] == nil {
+			db.shared[out.Type] = map[string]struct{}{}
 		}
 
-		db.shared[typ][node.name] = struct{}{}
+		db.shared[out.Type][node.name] = struct{}{}
 	}
 }
 
 // release frees the outputs of a node.
 func (db *Database[T]) release(node *Node[T]) {
-	for _, typ := range node.outputs.keys() {
-		if node.outputs.get(typ) == controller.OutputExclusive {
-			delete(db.exclusive, typ)
+	for _, out := range node.outputs.list {
+		if out.Kind == controller.OutputExclusive {
+			delete(db.exclusive, out.Type)
 
 			continue
 		}
 
-		delete(db.shared[typ], node.name)
+		delete(db.shared[out.Type], node.name)
 
-		if len(db.shared[typ]) == 0 {
-			delete(db.shared, typ)
+		if len(db.shared[out.Type]) == 0 {
+			delete(db.shared, out.Type)
 		}
 	}
 }

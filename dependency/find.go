@@ -1,0 +1,113 @@
+package dependency
+
+import (
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// handful is how many declarations of one controller are looked through one by one. Most controllers have fewer, for which
+// a map would be the larger part of their memory.
+const handful = 8
+
+// inputIndex finds the inputs of one controller where they are many.
+type inputIndex[T any] map[reduced.Kind]*kindInputs[T]
+
+// kindInputs are the inputs of one controller on one kind.
+type kindInputs[T any] struct {
+	whole *dependent[T]
+	ids   map[resource.ID]*dependent[T]
+}
+
+// find returns the inputs that a resource matches: on its kind as a whole, and by its id.
+func (n *Node[T]) find(key reduced.Key) (whole, one *dependent[T]) {
+	if n.index != nil {
+		k := n.index[key.Kind]
+		if k == nil {
+			return nil, nil
+		}
+
+		return k.whole, k.ids[key.ID]
+	}
+
+	for _, d := range n.inputs {
+		if d.input.Type != key.Type || d.input.Namespace != key.Namespace {
+			continue
+		}
+
+		if id, byID := d.input.ID.Get(); !byID {
+			whole = d
+		} else if id == key.ID {
+			one = d
+		}
+	}
+
+	return whole, one
+}
+
+// declared returns the input of the same key.
+func (n *Node[T]) declared(in controller.Input) *dependent[T] {
+	whole, one := n.find(reduced.Key{Kind: kindOf(in), ID: in.ID.ValueOrZero()})
+	if in.ID.IsPresent() {
+		return one
+	}
+
+	return whole
+}
+
+// reindex follows a change of the inputs.
+func (n *Node[T]) reindex(added, removed []*dependent[T]) {
+	switch {
+	case len(n.inputs) <= handful:
+		n.index = nil
+
+		return
+	case n.index == nil:
+		n.index, added, removed = inputIndex[T]{}, n.inputs, nil
+	}
+
+	for _, d := range added {
+		n.index.add(d)
+	}
+
+	for _, d := range removed {
+		n.index.remove(d)
+	}
+}
+
+func (x inputIndex[T]) add(d *dependent[T]) {
+	k := x[d.kind()]
+	if k == nil {
+		k = &kindInputs[T]{}
+		x[d.kind()] = k
+	}
+
+	id, byID := d.input.ID.Get()
+	if !byID {
+		k.whole = d
+
+		return
+	}
+
+	if k.ids == nil {
+		k.ids = map[resource.ID]*dependent[T]{}
+	}
+
+	k.ids[id] = d
+}
+
+// remove takes an input away, unless another one answers for its key by now.
+func (x inputIndex[T]) remove(d *dependent[T]) {
+	k := x[d.kind()]
+
+	if id, byID := d.input.ID.Get(); byID && k.ids[id] == d {
+		delete(k.ids, id)
+	} else if !byID && k.whole == d {
+		k.whole = nil
+	}
+
+	if k.whole == nil && len(k.ids) == 0 {
+		delete(x, d.kind())
+	}
+}
