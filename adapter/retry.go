@@ -16,9 +16,9 @@ const Healthy = time.Minute
 
 // Random is a source of randomness that several goroutines may share.
 type Random struct {
-	// mu guards rand.
-	mu   sync.Mutex
-	rand *rand.Rand
+	// mu guards source.
+	mu     sync.Mutex
+	source rand.PCG
 }
 
 // NewRandom returns the source for one controller: the same seed and name give the same values.
@@ -30,7 +30,10 @@ func NewRandom(seed uint64, name string) *Random {
 		hash = (hash ^ uint64(name[i])) * 1099511628211
 	}
 
-	return &Random{rand: rand.New(rand.NewPCG(seed, hash))}
+	r := &Random{}
+	r.source.Seed(seed, hash)
+
+	return r
 }
 
 // Float64 returns the next value in [0, 1).
@@ -38,7 +41,7 @@ func (r *Random) Float64() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return r.rand.Float64()
+	return rand.New(&r.source).Float64()
 }
 
 // Retry counts the failures of one long-running callback and says when to try again. It is safe for concurrent use.

@@ -45,9 +45,17 @@ type Status struct {
 
 // Recorder holds the parts of a status that are set as things happen. It is safe for concurrent use.
 type Recorder struct {
-	// mu guards status.
-	mu     sync.Mutex
-	status Status
+	// mu guards the fields below.
+	mu      sync.Mutex
+	phase   Phase
+	since   time.Time
+	failure *failure // the last one since the last success, or nil
+}
+
+type failure struct {
+	err     error
+	attempt int
+	next    time.Time
 }
 
 // Enter records a phase.
@@ -55,7 +63,11 @@ func (r *Recorder) Enter(phase Phase, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.status.Phase, r.status.Since, r.status.NextTry = phase, now, time.Time{}
+	r.phase, r.since = phase, now
+
+	if r.failure != nil {
+		r.failure.next = time.Time{}
+	}
 }
 
 // Fail records a failure and the phase that follows it.
@@ -63,8 +75,8 @@ func (r *Recorder) Fail(phase Phase, now time.Time, err error, attempt int, next
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.status.Phase, r.status.Since = phase, now
-	r.status.LastError, r.status.Attempt, r.status.NextTry = err, attempt, next
+	r.phase, r.since = phase, now
+	r.note(failure{err, attempt, next})
 }
 
 // Note records a failure that leaves the phase as it is: one item of a queue controller has failed.
@@ -72,7 +84,15 @@ func (r *Recorder) Note(err error, attempt int, next time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.status.LastError, r.status.Attempt, r.status.NextTry = err, attempt, next
+	r.note(failure{err, attempt, next})
+}
+
+func (r *Recorder) note(f failure) {
+	if r.failure == nil {
+		r.failure = &failure{}
+	}
+
+	*r.failure = f
 }
 
 // Recover forgets the last failure.
@@ -80,7 +100,7 @@ func (r *Recorder) Recover() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.status.LastError, r.status.Attempt, r.status.NextTry = nil, 0, time.Time{}
+	r.failure = nil
 }
 
 // Status returns what was recorded.
@@ -88,5 +108,11 @@ func (r *Recorder) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return r.status
+	status := Status{Phase: r.phase, Since: r.since}
+
+	if f := r.failure; f != nil {
+		status.LastError, status.Attempt, status.NextTry = f.err, f.attempt, f.next
+	}
+
+	return status
 }

@@ -76,25 +76,25 @@ func TestGaugesCanBeRemoved(t *testing.T) {
 	one, other := metrics.NewEngine(true), metrics.NewEngine(true)
 	name := t.Name() + one.Name()
 
-	remove := one.QueueLength(name, three)
+	gauge := one.QueueLength(name, three)
 	late := one.QueueLength(name, three)
 
 	other.QueueLength(name, four)
 	assert.Equal(t, "10", value(contract.QControllerQueueLength, name))
 
-	remove()
-	remove()
+	gauge.Remove()
+	gauge.Remove()
 	assert.Equal(t, "7", value(contract.QControllerQueueLength, name))
 
 	one.Close()
-	late()
+	late.Remove()
 	assert.Equal(t, "4", value(contract.QControllerQueueLength, name))
 
 	// Registered again, it is there again.
-	remove = other.QueueLength(name, three)
+	gauge = other.QueueLength(name, three)
 	assert.Equal(t, "7", value(contract.QControllerQueueLength, name))
 
-	remove()
+	gauge.Remove()
 	other.Close()
 	assert.Empty(t, value(contract.QControllerQueueLength, name))
 }
@@ -111,9 +111,9 @@ func TestGaugesBesideEachOther(t *testing.T) {
 	for _, e := range []*metrics.Engine{one, other} {
 		work.Go(func() {
 			for range 500 {
-				remove := e.QueueLength(name, three)
+				gauge := e.QueueLength(name, three)
 				assert.Contains(t, []string{"3", "6"}, value(contract.QControllerQueueLength, name))
-				remove()
+				gauge.Remove()
 			}
 		})
 	}
@@ -170,7 +170,7 @@ func TestSwitchedOffMetricsCostNothing(t *testing.T) {
 	e.Open()
 
 	classic, queue := e.Classic("off"), e.Queue("off")
-	removes := []func(){e.QueueLength("off", three), e.CachedResources("off", three), e.Gauge("off", three)}
+	gauges := []*metrics.Gauge{e.QueueLength("off", three), e.CachedResources("off", three), e.Gauge("off", three)}
 	own := e.Count("off")
 
 	require.Empty(t, e.Name())
@@ -187,8 +187,8 @@ func TestSwitchedOffMetricsCostNothing(t *testing.T) {
 	}))
 	require.Equal(t, before, snapshot())
 
-	for _, remove := range removes {
-		remove()
+	for _, gauge := range gauges {
+		gauge.Remove()
 	}
 
 	e.Close()

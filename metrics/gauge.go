@@ -7,79 +7,89 @@ import (
 	"sync"
 )
 
-// gauge is a value read on demand: the sum of its sources, of which several engines of a process may each have one.
-type gauge struct {
-	// mu guards sources, and with them whether the gauge is still in its map.
-	mu      sync.Mutex
-	sources []*source
+// Gauge is a value that is read on demand, until it is removed or its engine closed. Gauges of one map and key are shown
+// as their sum.
+type Gauge struct {
+	engine *Engine
+	in     *expvar.Map
+	key    string
+	read   func() int
+	sum    *sum
 }
 
-// source is one part of a gauge, and where the gauge is to be found.
-type source struct {
-	read  func() int
-	gauge *gauge
-	in    *expvar.Map
-	key   string
+// Remove takes the gauge away, and the entry with the last one. Further calls, and calls on nil, do nothing.
+func (g *Gauge) Remove() {
+	if g == nil {
+		return
+	}
+
+	g.engine.forget(g)
+	g.leave()
+}
+
+// sum is the entry of a map: what the gauges of the engines of a process come to.
+type sum struct {
+	// mu guards parts.
+	mu    sync.Mutex
+	parts []*Gauge
 }
 
 // String implements [expvar.Var].
-func (g *gauge) String() string { return strconv.FormatInt(g.Value(), 10) }
+func (s *sum) String() string { return strconv.FormatInt(s.Value(), 10) }
 
-// Value returns the sum of the sources.
-func (g *gauge) Value() int64 {
-	g.mu.Lock()
-	sources := slices.Clone(g.sources)
-	g.mu.Unlock()
+// Value returns the sum of the parts.
+func (s *sum) Value() int64 {
+	s.mu.Lock()
+	parts := slices.Clone(s.parts)
+	s.mu.Unlock()
 
-	var sum int64
+	var value int64
 
-	for _, s := range sources {
-		sum += int64(s.read())
+	for _, g := range parts {
+		value += int64(g.read())
 	}
 
-	return sum
+	return value
 }
 
 // gaugesMu makes finding, adding and deleting an entry of an expvar map one step.
 var gaugesMu sync.Mutex
 
-// addGauge adds a source to the entry of the map.
-func addGauge(m *expvar.Map, key string, read func() int) *source {
+// enter adds the gauge to the entry of its key.
+func (g *Gauge) enter() {
 	gaugesMu.Lock()
 	defer gaugesMu.Unlock()
 
-	g, ok := m.Get(key).(*gauge)
+	s, ok := g.in.Get(g.key).(*sum)
 	if !ok {
-		g = &gauge{}
-		m.Set(key, g)
+		s = &sum{}
+		g.in.Set(g.key, s)
 	}
 
-	s := &source{read: read, gauge: g, in: m, key: key}
+	g.sum = s
 
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 
-	g.sources = append(g.sources, s)
-
-	return s
+	s.parts = append(s.parts, g)
 }
 
-// remove takes the source away, and the entry with the last one. A second call does nothing.
-func (s *source) remove() {
+// leave takes the gauge out of its entry, and an empty entry out of the map.
+func (g *Gauge) leave() {
 	gaugesMu.Lock()
 	defer gaugesMu.Unlock()
 
-	if s.gauge.without(s) && s.in.Get(s.key) == expvar.Var(s.gauge) {
-		s.in.Delete(s.key)
+	if g.sum.without(g) && g.in.Get(g.key) == expvar.Var(g.sum) {
+		g.in.Delete(g.key)
 	}
 }
 
-// without removes the source, and tells whether none is left.
-func (g *gauge) without(s *source) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// without removes a part, and tells whether none is left.
+func (s *sum) without(g *Gauge) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 
-	g.sources = slices.DeleteFunc(g.sources, func(other *source) bool { return other == s })
+	s.parts = slices.DeleteFunc(s.parts, func(other *Gauge) bool { return other == g })
 
-	return len(g.sources) == 0
+	return len(s.parts) == 0
 }

@@ -20,7 +20,7 @@ type Engine struct {
 
 	// mu guards gauges.
 	mu     sync.Mutex
-	gauges map[*source]struct{}
+	gauges map[*Gauge]struct{}
 }
 
 var lastEngine struct {
@@ -42,7 +42,7 @@ func NewEngine(enabled bool) *Engine {
 	lastEngine.Unlock()
 
 	e.own = new(expvar.Map)
-	e.gauges = map[*source]struct{}{}
+	e.gauges = map[*Gauge]struct{}{}
 	e.finished = e.Count("finished_controllers")
 
 	return e
@@ -62,11 +62,11 @@ func (e *Engine) Open() {
 func (e *Engine) Close() {
 	e.mu.Lock()
 	gauges := e.gauges
-	e.gauges = map[*source]struct{}{}
+	e.gauges = map[*Gauge]struct{}{}
 	e.mu.Unlock()
 
-	for s := range gauges {
-		s.remove()
+	for g := range gauges {
+		g.leave()
 	}
 
 	if e.enabled {
@@ -88,38 +88,41 @@ func (e *Engine) Count(name string) *Counter {
 	return c
 }
 
-// QueueLength shows read as the queue length of a controller until the function it returns is called, or the engine is
-// closed. Queues of controllers of one name are added up.
-func (e *Engine) QueueLength(name string, read func() int) (remove func()) {
+// QueueLength shows read as the queue length of a controller until the gauge is removed or the engine is closed. Queues
+// of controllers of one name are added up. Of an engine whose metrics are off, gauges are nil.
+func (e *Engine) QueueLength(name string, read func() int) *Gauge {
 	return e.gauge(contract.QControllerQueueLength, name, read)
 }
 
 // CachedResources shows read among the cached resources of a type, in the same way.
-func (e *Engine) CachedResources(typ resource.Type, read func() int) (remove func()) {
+func (e *Engine) CachedResources(typ resource.Type, read func() int) *Gauge {
 	return e.gauge(contract.CachedResources, typ, read)
 }
 
 // Gauge shows read under a name of the engine's own map, in the same way.
-func (e *Engine) Gauge(name string, read func() int) (remove func()) {
+func (e *Engine) Gauge(name string, read func() int) *Gauge {
 	return e.gauge(e.own, name, read)
 }
 
-func (e *Engine) gauge(m *expvar.Map, key string, read func() int) func() {
+func (e *Engine) gauge(m *expvar.Map, key string, read func() int) *Gauge {
 	if !e.enabled {
-		return func() {}
+		return nil
 	}
 
-	s := addGauge(m, key, read)
+	g := &Gauge{engine: e, in: m, key: key, read: read}
+	g.enter()
 
 	e.mu.Lock()
-	e.gauges[s] = struct{}{}
-	e.mu.Unlock()
+	defer e.mu.Unlock()
 
-	return func() {
-		e.mu.Lock()
-		delete(e.gauges, s)
-		e.mu.Unlock()
+	e.gauges[g] = struct{}{}
 
-		s.remove()
-	}
+	return g
+}
+
+func (e *Engine) forget(g *Gauge) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	delete(e.gauges, g)
 }

@@ -21,17 +21,13 @@ type unit interface {
 	Status() adapter.Status
 }
 
-func newEntry(name string) *entry {
-	return &entry{name: name, done: make(chan struct{}), gone: make(chan struct{})}
-}
-
 // entry is one registered controller in the engine.
 type entry struct {
-	name string
-	unit unit
-	node *dependency.Node[*entry]
+	runtime *Runtime
+	name    string
+	node    *dependency.Node[*entry]
 
-	// classic or queue is the unit, whichever form it has.
+	// classic or queue is there, whichever form the controller has.
 	classic *rruntime.Adapter
 	queue   *qruntime.Adapter
 
@@ -39,15 +35,43 @@ type entry struct {
 	updating sync.Mutex
 
 	// The fields below are guarded by Runtime.mu.
-	started       bool
-	unregistering bool
-	ctx           context.Context // of the controller, nil before it is started
-	cancel        context.CancelFunc
-	hideQueue     func()
+	entered bool // it was registered, and was not unregistered
+	started bool
+	ctx     context.Context // of the controller, nil before it is started
+	cancel  context.CancelFunc
+	length  *metrics.Gauge // of the queue, while the engine runs
+	gone    chan struct{}  // made when it is being unregistered, closed when it was
 
 	once sync.Once
-	done chan struct{} // closed when the unit has ended
-	gone chan struct{} // closed when it was unregistered
+	done chan struct{} // made by stop, closed when the unit has ended
+}
+
+// inside is the context of a controller, which knows whose it is.
+type inside struct {
+	context.Context
+
+	entry *entry
+}
+
+// insideKey is the key under which the context of a controller holds its name.
+type insideKey struct{ runtime *Runtime }
+
+// Value implements [context.Context].
+func (c inside) Value(key any) any {
+	if key == any(insideKey{c.entry.runtime}) {
+		return c.entry.name
+	}
+
+	return c.Context.Value(key)
+}
+
+// unit returns the adapter, whichever it is.
+func (e *entry) unit() unit {
+	if e.classic != nil {
+		return e.classic
+	}
+
+	return e.queue
 }
 
 func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
@@ -58,13 +82,16 @@ func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
 	}
 }
 
-// stop waits for the unit to end, in the background; done is closed when it has. Its context has ended before.
+// stop waits for the unit to end, in the background, and makes done, which is closed when it has. Its context has ended
+// before.
 func (e *entry) stop() {
 	e.once.Do(func() {
+		e.done = make(chan struct{})
+
 		go func() {
 			defer close(e.done)
 
-			e.unit.Wait()
+			e.unit().Wait()
 		}()
 	})
 }
@@ -72,6 +99,6 @@ func (e *entry) stop() {
 // showQueue shows the length of a queue controller's queue among the metrics.
 func (e *entry) showQueue(m *metrics.Engine) {
 	if e.queue != nil {
-		e.hideQueue = m.QueueLength(e.name, e.queue.Len)
+		e.length = m.QueueLength(e.name, e.queue.Len)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller/generic/qtransform"
 	"github.com/siderolabs/gen/xerrors"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"golang.org/x/time/rate"
 
 	"github.com/switchyard-run/switchyard/adapter"
@@ -25,29 +26,27 @@ import (
 // While the engine runs, it returns once the watches that the controller needs have been opened, or failed to open
 // once, and the controller was started.
 func (r *Runtime) RegisterController(ctrl controller.Controller) error {
-	e := newEntry(ctrl.Name())
+	e := &entry{runtime: r, name: ctrl.Name()}
 
 	return r.register(e, dependency.Classic, ctrl.Inputs(), ctrl.Outputs(), func() {
 		counted := r.metrics.Classic(e.name)
-		logger := r.logger.With(zap.String("controller", e.name))
+		logger := named(r.logger, e.name)
 
 		e.classic = rruntime.New(rruntime.Config{
+			Shared:       r.classics,
+			Name:         e.name,
 			Controller:   ctrl,
 			State:        r.guard(e, &counted.Calls, logger),
-			UpdateInputs: func(inputs []controller.Input) error { return r.updateInputs(e, inputs) },
-			Clock:        r.cfg.Clock,
-			Backoff:      r.cfg.Backoff,
-			Random:       adapter.NewRandom(r.cfg.Seed, e.name).Float64,
+			UpdateInputs: e.updateInputs,
 			Metrics:      counted,
 			Logger:       logger,
 		})
-		e.unit = e.classic
 	})
 }
 
 // RegisterQController registers a queue controller, in the same way. Name and Settings are read once.
 func (r *Runtime) RegisterQController(ctrl controller.QController) error {
-	e := newEntry(ctrl.Name())
+	e := &entry{runtime: r, name: ctrl.Name()}
 	settings := ctrl.Settings()
 
 	if n, set := settings.Concurrency.Get(); set && (n == 0 || int(n) < 0) {
@@ -59,7 +58,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 
 	return r.register(e, dependency.Queue, settings.Inputs, settings.Outputs, func() {
 		counted := r.metrics.Queue(e.name)
-		logger := r.logger.With(zap.String("controller", e.name))
+		logger := named(r.logger, e.name)
 
 		e.queue = qruntime.New(qruntime.Config{
 			Controller: ctrl,
@@ -73,8 +72,17 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Metrics:    counted,
 			Logger:     logger,
 		})
-		e.unit = e.queue
 	})
+}
+
+// named returns the logger of a controller, which names it. With most loggers a field costs a kilobyte, which controllers
+// that never log need not pay.
+func named(logger *zap.Logger, name string) *zap.Logger {
+	if logger.Core() == zapcore.NewNopCore() {
+		return logger
+	}
+
+	return logger.WithLazy(zap.String("controller", name))
 }
 
 // guard returns the view of the state that a controller gets.
@@ -86,14 +94,11 @@ func (r *Runtime) guard(e *entry, counted *metrics.Calls, logger *zap.Logger) *s
 	}
 
 	guarded := stateadapter.New(stateadapter.Config{
-		Name:                e.name,
-		State:               r.state,
-		Cache:               r.cache,
-		Limiter:             limiter,
-		Clock:               r.cfg.Clock,
-		Metrics:             counted,
-		Logger:              logger,
-		WarnOnUncachedReads: r.opts.WarnOnUncachedReads,
+		Shared:  r.guards,
+		Name:    e.name,
+		Limiter: limiter,
+		Metrics: counted,
+		Logger:  logger,
 	})
 	guarded.Bind(e.node)
 
@@ -158,13 +163,26 @@ func (r *Runtime) enter(e *entry) error {
 		return ErrStopped
 	}
 
-	r.entries[e.name] = e
+	e.entered = true
 
 	if r.phase == running {
 		e.showQueue(r.metrics)
 	}
 
 	return nil
+}
+
+// find returns the registered controller of the name.
+func (r *Runtime) find(name string) (e *entry, ok bool) {
+	node, ok := r.db.Get(name)
+	if !ok {
+		return nil, false
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return node.Target(), node.Target().entered
 }
 
 // withdraw takes a controller out that was never started, or has ended.
@@ -174,13 +192,8 @@ func (r *Runtime) withdraw(e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.entries[e.name] == e {
-		delete(r.entries, e.name)
-	}
-
-	if e.hideQueue != nil {
-		e.hideQueue()
-	}
+	e.entered = false
+	e.length.Remove()
 }
 
 // start starts a controller unless the run has ended or the controller is being unregistered.
@@ -191,24 +204,24 @@ func (r *Runtime) start(e *entry) error {
 	switch {
 	case r.phase != running || r.ctx.Err() != nil:
 		return ErrStopped
-	case e.unregistering:
+	case e.gone != nil:
 		return ErrUnregistering
 	case e.started:
 		return nil
 	}
 
 	e.started = true
-	e.ctx, e.cancel = context.WithCancel(context.WithValue(r.ctx, insideKey{r}, e.name))
-	e.unit.Start(e.ctx)
+	ctx, cancel := context.WithCancel(r.ctx)
+	e.ctx, e.cancel = inside{ctx, e}, cancel
+	e.unit().Start(e.ctx)
 
 	return nil
 }
 
-// insideKey is the key under which the context of a controller holds its name.
-type insideKey struct{ runtime *Runtime }
-
 // updateInputs puts new inputs of a classic controller in force and has their watches opened.
-func (r *Runtime) updateInputs(e *entry, inputs []controller.Input) error {
+func (e *entry) updateInputs(inputs []controller.Input) error {
+	r := e.runtime
+
 	e.updating.Lock()
 	defer e.updating.Unlock()
 
@@ -246,18 +259,15 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 		return r.describe(name, ErrUnregistersItself)
 	}
 
-	r.mu.Lock()
-	e, ok := r.entries[name]
-
+	e, ok := r.find(name)
 	if !ok {
-		r.mu.Unlock()
-
 		return r.describe(name, ErrNotRegistered)
 	}
 
-	gone := e.gone
-	if !e.unregistering {
-		e.unregistering = true
+	r.mu.Lock()
+
+	if e.gone == nil {
+		e.gone = make(chan struct{})
 
 		if r.phase != stopped {
 			r.ending.Go(func() { r.remove(e) })
@@ -266,6 +276,7 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 			go r.remove(e)
 		}
 	}
+	gone := e.gone
 	r.mu.Unlock()
 
 	select {
@@ -278,11 +289,11 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 
 // remove ends a controller and forgets it. Until it has ended, its declarations stand: it may put things in order.
 func (r *Runtime) remove(e *entry) {
-	defer close(e.gone)
-
 	r.mu.Lock()
-	cancel := e.cancel
+	cancel, gone := e.cancel, e.gone
 	r.mu.Unlock()
+
+	defer close(gone)
 
 	if cancel != nil {
 		cancel()

@@ -12,11 +12,13 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/adapter/rruntime"
 	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/runtime/options"
+	"github.com/switchyard-run/switchyard/stateadapter"
 )
 
 var _ controller.Engine = (*Runtime)(nil)
@@ -38,14 +40,17 @@ type Runtime struct {
 	intake  *intake
 	watches *watches
 
+	// guards and classics are what all controllers have in common.
+	guards   *stateadapter.Shared
+	classics *rruntime.Shared
+
 	// mu guards the fields below: a controller is started, and the run ended, under it, so that nothing is started
 	// that the end does not wait for.
 	mu      sync.Mutex
 	phase   phase
 	ctx     context.Context // of the run
 	end     context.CancelFunc
-	failure *watchError // that ended the run, or nil
-	entries map[string]*entry
+	failure *watchError    // that ended the run, or nil
 	ending  sync.WaitGroup // unregistrations under way
 }
 
@@ -92,10 +97,14 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		cache:   cache.New(kinds...),
 		metrics: metrics.NewEngine(opts.MetricsEnabled),
 		db:      dependency.NewDatabase[*entry](),
-		entries: map[string]*entry{},
 	}
 
 	r.intake = newIntake(dependency.NewRouter(r.db, (*entry).deliver).Route, r.db.Dependents)
+
+	r.guards = &stateadapter.Shared{
+		State: st, Cache: r.cache, Clock: cfg.Clock, WarnOnUncachedReads: opts.WarnOnUncachedReads,
+	}
+	r.classics = &rruntime.Shared{Clock: cfg.Clock, Backoff: cfg.Backoff, Seed: cfg.Seed}
 
 	r.watches = &watches{
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,
@@ -194,7 +203,7 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered
 	}
 
 	for _, node := range r.db.Nodes() {
-		if e := node.Target(); r.entries[e.name] == e {
+		if e := node.Target(); e.entered {
 			e.showQueue(r.metrics)
 
 			registered = append(registered, e)

@@ -26,24 +26,30 @@ type Declarations interface {
 	Writes(typ resource.Type) bool
 }
 
-// Config is what an adapter is made of. All fields but Limiter are needed.
-type Config struct {
-	// Name is the controller's name, and the owner of what it creates.
-	Name string
+// Shared is what the adapters of one engine have in common. All fields are needed, and none is changed.
+type Shared struct {
 	// State is where writes and uncached reads go.
 	State state.State
 	// Cache answers reads of cached kinds.
 	Cache *cache.Cache
+	// Clock is what limiters wait on.
+	Clock clockwork.Clock
+	// WarnOnUncachedReads logs reads of kinds that are not cached, once per kind, unless the read asked to be uncached.
+	WarnOnUncachedReads bool
+}
+
+// Config is what an adapter is made of. All fields but Limiter are needed.
+type Config struct {
+	*Shared
+
+	// Name is the controller's name, and the owner of what it creates.
+	Name string
 	// Limiter caps the rate of writes; nil means no limit.
 	Limiter *rate.Limiter
-	// Clock is what the limiter waits on.
-	Clock clockwork.Clock
 	// Metrics counts reads and writes.
 	Metrics *metrics.Calls
 	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
-	// WarnOnUncachedReads logs reads of kinds that are not cached, once per kind, unless the read asked to be uncached.
-	WarnOnUncachedReads bool
 }
 
 var (
@@ -59,12 +65,18 @@ type Adapter struct {
 	owned    *owned.State
 	declared Declarations
 	outputs  outputs
-	warned   sync.Map // reduced.Kind of which an uncached read was warned about
+	warned   *sync.Map // reduced.Kind of which an uncached read was warned about; nil without the warning
 }
 
 // New returns an adapter, which is of use once [Adapter.Bind] has been called.
 func New(cfg Config) *Adapter {
-	return &Adapter{cfg: cfg, owned: owned.New(cfg.State, cfg.Name)}
+	a := &Adapter{cfg: cfg, owned: owned.New(cfg.State, cfg.Name)}
+
+	if cfg.WarnOnUncachedReads {
+		a.warned = &sync.Map{}
+	}
+
+	return a
 }
 
 // Bind gives the adapter the declarations to check against. It is called once, before the controller starts.
@@ -177,7 +189,7 @@ func (a *Adapter) cached(kind reduced.Kind) *cache.Collection {
 		return c
 	}
 
-	if a.cfg.WarnOnUncachedReads {
+	if a.warned != nil {
 		if _, known := a.warned.LoadOrStore(kind, struct{}{}); !known {
 			a.cfg.Logger.Warn("controller reads a kind that is not cached", zap.Stringer("kind", kind))
 		}

@@ -114,8 +114,8 @@ func newBench(t require.TestingT, d declarations, edit func(*stateadapter.Config
 	counted := &countingState{CoreState: core}
 
 	cfg := stateadapter.Config{
-		Name: me, State: state.WrapCore(counted), Cache: cache.New(), Clock: clockwork.NewRealClock(), Logger: zap.NewNop(),
-		Metrics: &metrics.Calls{},
+		Shared: &stateadapter.Shared{State: state.WrapCore(counted), Cache: cache.New(), Clock: clockwork.NewRealClock()},
+		Name:   me, Logger: zap.NewNop(), Metrics: &metrics.Calls{},
 	}
 
 	if edit != nil {

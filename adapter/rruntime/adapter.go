@@ -9,6 +9,7 @@ package rruntime
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -24,17 +25,25 @@ import (
 
 var _ controller.Runtime = (*Adapter)(nil)
 
+// Shared is what the adapters of one engine have in common. None of it is changed.
+type Shared struct {
+	Clock clockwork.Clock
+	// Backoff is for restarts. Seed feeds its jitter, together with the controller's name.
+	Backoff backoff.Policy
+	Seed    uint64
+}
+
 // Config is what an adapter is made of. All fields are needed.
 type Config struct {
+	*Shared
+
+	Name       string
 	Controller controller.Controller
 	// State is the controller's guarded view of the state.
 	State *stateadapter.Adapter
 	// UpdateInputs puts new inputs of the controller in force.
 	UpdateInputs func([]controller.Input) error
 
-	Clock   clockwork.Clock
-	Backoff backoff.Policy
-	Random  func() float64
 	Metrics *metrics.Classic
 	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
@@ -45,7 +54,7 @@ type Adapter struct {
 	*stateadapter.Adapter
 
 	cfg      Config
-	retry    *adapter.Retry
+	retry    atomic.Pointer[adapter.Retry] // nil before the first failure
 	recorder adapter.Recorder
 	events   chan controller.ReconcileEvent
 	loop     sync.WaitGroup
@@ -65,7 +74,6 @@ func New(cfg Config) *Adapter {
 	a := &Adapter{
 		Adapter: cfg.State,
 		cfg:     cfg,
-		retry:   adapter.NewRetry(cfg.Backoff, adapter.Healthy, cfg.Random),
 		events:  make(chan controller.ReconcileEvent, 1),
 	}
 
@@ -94,7 +102,10 @@ func (a *Adapter) QueueReconcile() {
 // ResetRestartBackoff implements [controller.Runtime]: the next failure counts as the first. It may be called from any
 // goroutine.
 func (a *Adapter) ResetRestartBackoff() {
-	a.retry.Reset()
+	if retry := a.retry.Load(); retry != nil {
+		retry.Reset()
+	}
+
 	a.recorder.Recover()
 }
 
@@ -175,7 +186,13 @@ func (a *Adapter) step() bool {
 		return false
 	}
 
-	attempt, delay := a.retry.Failed(now.Sub(a.started))
+	retry := a.retry.Load()
+	if retry == nil {
+		retry = adapter.NewRetry(a.cfg.Backoff, adapter.Healthy, adapter.NewRandom(a.cfg.Seed, a.cfg.Name).Float64)
+		a.retry.Store(retry)
+	}
+
+	attempt, delay := retry.Failed(now.Sub(a.started))
 
 	a.cfg.Metrics.Crashes.Inc()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))

@@ -81,7 +81,8 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 
 		counted := engine.Classic(b.name)
 		guarded := stateadapter.New(stateadapter.Config{
-			Name: b.name, State: b.state, Cache: cache.New(), Clock: clock, Metrics: &counted.Calls, Logger: zap.NewNop(),
+			Shared: &stateadapter.Shared{State: b.state, Cache: cache.New(), Clock: clock},
+			Name:   b.name, Metrics: &counted.Calls, Logger: zap.NewNop(),
 		})
 		guarded.Bind(node)
 
@@ -89,8 +90,8 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 			Controller:   run(func(ctx context.Context, r controller.Runtime) error { return b.run(ctx, r) }),
 			State:        guarded,
 			UpdateInputs: func([]controller.Input) error { return errUpdate },
-			Clock:        clock,
-			Backoff:      backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour},
+			Shared:       &rruntime.Shared{Clock: clock, Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}},
+			Name:         b.name,
 			Metrics:      counted,
 			Logger:       zap.New(core).With(zap.String("controller", b.name)),
 		})
