@@ -26,7 +26,7 @@ type Database[T any] struct {
 	// mu guards the maps below, every change of the index, and the counters within it.
 	mu        sync.Mutex
 	nodes     map[string]*Node[T]
-	exclusive map[resource.Type]string
+	exclusive map[resource.Type]*Node[T]
 	shared    map[resource.Type]map[string]struct{}
 	pass      uint64
 
@@ -46,7 +46,7 @@ type Database[T any] struct {
 func NewDatabase[T any]() *Database[T] {
 	return &Database[T]{
 		nodes:     map[string]*Node[T]{},
-		exclusive: map[resource.Type]string{},
+		exclusive: map[resource.Type]*Node[T]{},
 		shared:    map[resource.Type]map[string]struct{}{},
 	}
 }
@@ -111,7 +111,9 @@ func (db *Database[T]) SetInputs(node *Node[T], form Form, inputs []controller.I
 		return nil, err
 	}
 
-	return db.commit(node, update), nil
+	db.commit(node, update)
+
+	return update.kinds(), nil
 }
 
 // Remove forgets a controller: inputs, outputs and name. It returns the kinds that the inputs were on.
@@ -124,7 +126,7 @@ func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 	}
 
 	update, _ := db.plan(node, Classic, nil) // no input can not be a wrong one
-	kinds := db.commit(node, update)
+	db.commit(node, update)
 
 	node.removed.Store(true)
 	delete(db.nodes, node.name)
@@ -132,7 +134,7 @@ func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 	db.release(node)
 	db.leave(node)
 
-	return kinds
+	return update.kinds()
 }
 
 // leave takes a node out of the sequence, which drops those that are gone once they are the larger half.

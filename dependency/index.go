@@ -38,7 +38,9 @@ func (db *Database[T]) index(kind reduced.Kind) *kindIndex[T] {
 	return index.(*kindIndex[T])
 }
 
-func (db *Database[T]) link(kind reduced.Kind, d *dependent[T]) {
+func (db *Database[T]) link(d *dependent[T]) {
+	kind := d.kind()
+
 	index := db.index(kind)
 	if index == nil {
 		index = &kindIndex[T]{}
@@ -55,7 +57,8 @@ func (db *Database[T]) link(kind reduced.Kind, d *dependent[T]) {
 	index.changes.Add(1)
 }
 
-func (db *Database[T]) unlink(kind reduced.Kind, d *dependent[T]) {
+func (db *Database[T]) unlink(d *dependent[T]) {
+	kind := d.kind()
 	index := db.index(kind)
 	index.inputs--
 

@@ -118,7 +118,12 @@ func (u *update[T]) align(old []*dependent[T], inputs []controller.Input) (moved
 
 func (u *update[T]) add(at int, d *dependent[T]) {
 	u.with[at] = d
-	u.fresh = append(u.fresh, d)
+
+	if len(u.fresh) == at {
+		u.fresh = u.with[: at+1 : at+1] // all are new so far
+	} else {
+		u.fresh = append(u.fresh, d)
+	}
 
 	if u.keys != nil {
 		u.keys[keyOf(d.input)] = struct{}{}
@@ -191,33 +196,21 @@ func checkInput(name string, form Form, in controller.Input) error {
 	return &DeclarationError{Reason: ErrInvalidInput, Controller: name, Resource: describeInput(in), Hint: hint}
 }
 
-// commit puts a planned update in force: first what is new, then the removal of what is no longer declared. It returns
-// the kinds that either is on, in order.
-func (db *Database[T]) commit(node *Node[T], u update[T]) []reduced.Kind {
+// commit puts a planned update in force: first what is new, then the removal of what is no longer declared.
+func (db *Database[T]) commit(node *Node[T], u update[T]) {
 	if u.from == u.to && len(u.with) == 0 {
-		return nil
-	}
-
-	var touched []reduced.Kind
-
-	touch := func(d *dependent[T]) reduced.Kind {
-		kind := d.kind()
-		if len(touched) == 0 || touched[len(touched)-1] != kind {
-			touched = append(touched, kind)
-		}
-
-		return kind
+		return
 	}
 
 	node.mu.Lock()
 	defer node.mu.Unlock()
 
 	for _, d := range u.fresh {
-		db.link(touch(d), d)
+		db.link(d)
 	}
 
 	for _, d := range u.drop {
-		db.unlink(touch(d), d)
+		db.unlink(d)
 	}
 
 	if u.to-u.from == len(node.inputs) {
@@ -231,8 +224,21 @@ func (db *Database[T]) commit(node *Node[T], u update[T]) []reduced.Kind {
 	}
 
 	node.reindex(u.fresh, u.drop)
+}
 
-	slices.SortFunc(touched, reduced.Kind.Compare)
+// kinds returns the kinds on which something is new or gone, in order.
+func (u *update[T]) kinds() []reduced.Kind {
+	var kinds []reduced.Kind
 
-	return slices.Compact(touched)
+	for _, changed := range [][]*dependent[T]{u.fresh, u.drop} {
+		for _, d := range changed {
+			if kind := d.kind(); len(kinds) == 0 || kinds[len(kinds)-1] != kind {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+
+	slices.SortFunc(kinds, reduced.Kind.Compare)
+
+	return slices.Compact(kinds)
 }

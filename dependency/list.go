@@ -20,17 +20,23 @@ type dependent[T any] struct {
 }
 
 // list holds dependents in the order in which they were added. One writer at a time (under Database.mu) appends
-// behind what readers can see and then publishes the longer view; readers load the view and wait for nobody.
+// behind what readers can see and then shows one more; readers load what there is and wait for nobody.
 type list[T any] struct {
-	view atomic.Pointer[[]*dependent[T]]
+	block atomic.Pointer[block[T]]
 
 	// gone counts hidden entries; guarded by Database.mu.
 	gone int
 }
 
+// block is the memory of a list until it is full, or a list of which much has gone is made anew.
+type block[T any] struct {
+	used  atomic.Int64 // how many slots readers can see
+	slots []*dependent[T]
+}
+
 func (l *list[T]) load() []*dependent[T] {
-	if view := l.view.Load(); view != nil {
-		return *view
+	if b := l.block.Load(); b != nil {
+		return b.slots[:b.used.Load()]
 	}
 
 	return nil
@@ -38,8 +44,24 @@ func (l *list[T]) load() []*dependent[T] {
 
 func (l *list[T]) add(d *dependent[T]) {
 	d.list = l
-	view := append(l.load(), d)
-	l.view.Store(&view)
+
+	b := l.block.Load()
+	if b == nil || int(b.used.Load()) == len(b.slots) {
+		b = l.renew(l.load(), max(1, 2*len(l.load())))
+	}
+
+	used := b.used.Load()
+	b.slots[used] = d
+	b.used.Store(used + 1)
+}
+
+// renew moves the list to a block of another size.
+func (l *list[T]) renew(entries []*dependent[T], size int) *block[T] {
+	b := &block[T]{slots: make([]*dependent[T], size)}
+	b.used.Store(int64(copy(b.slots, entries)))
+	l.block.Store(b)
+
+	return b
 }
 
 // remove hides the entry, and drops hidden entries once they are the larger half, which makes it cheap on average.
@@ -47,21 +69,21 @@ func (l *list[T]) remove(d *dependent[T]) {
 	d.gone.Store(true)
 	l.gone++
 
-	view := l.load()
-	if 2*l.gone <= len(view) {
+	entries := l.load()
+	if 2*l.gone <= len(entries) {
 		return
 	}
 
-	kept := make([]*dependent[T], 0, 2*(len(view)-l.gone))
+	kept := make([]*dependent[T], 0, len(entries)-l.gone)
 
-	for _, d := range view {
+	for _, d := range entries {
 		if !d.gone.Load() {
 			kept = append(kept, d)
 		}
 	}
 
 	l.gone = 0
-	l.view.Store(&kept)
+	l.renew(kept, 2*len(kept))
 }
 
 // empty tells whether nobody is left; guarded by Database.mu.

@@ -65,7 +65,7 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 		}
 
 		if owner, taken := db.exclusive[out.Type]; taken {
-			return refuse(ErrOutputTaken, owner, "an exclusive output allows no other claim on its type; declare both as shared")
+			return refuse(ErrOutputTaken, owner.name, "an exclusive output allows no other claim on its type; declare both as shared")
 		}
 
 		if out.Kind == controller.OutputExclusive && len(db.shared[out.Type]) > 0 {
@@ -80,7 +80,7 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 func (db *Database[T]) claim(node *Node[T]) {
 	for _, out := range node.outputs.list {
 		if out.Kind == controller.OutputExclusive {
-			db.exclusive[out.Type] = node.name
+			db.exclusive[out.Type] = node
 
 			continue
 		}

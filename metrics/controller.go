@@ -16,8 +16,6 @@ type Classic struct {
 	Crashes Counter
 	// Wakeups counts the times it was woken.
 	Wakeups Counter
-	// Finished counts the controllers of the engine whose Run has returned for good.
-	Finished *Counter
 
 	name string
 }
@@ -47,7 +45,7 @@ func (e *Engine) Classic(name string) *Classic {
 	c := &Classic{}
 
 	if e.enabled {
-		c.name, c.Finished = name, e.finished
+		c.name = name
 
 		c.Reads.of(controllerReads, &c.name)
 		c.Writes.of(controllerWrites, &c.name)

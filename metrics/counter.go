@@ -7,8 +7,8 @@ import (
 )
 
 // Counter is a count that only grows. It enters its map with the first count: an entry costs the map time that grows
-// with the entries it has, and most counts of most controllers stay at zero. Nil and the zero value count nothing. It is
-// safe for concurrent use, and not to be copied.
+// with the entries it has, and most counts of most controllers stay at zero. The zero value counts nothing. It is safe
+// for concurrent use, and not to be copied.
 type Counter struct {
 	shown atomic.Pointer[expvar.Int]
 	key   *string
@@ -28,10 +28,6 @@ func (c *Counter) Add(n int) {
 // entry returns the entry of the map, which another controller of the name may have made. It is nil where there is
 // nothing to count, or the key is that of something else.
 func (c *Counter) entry() *expvar.Int {
-	if c == nil {
-		return nil
-	}
-
 	shown := c.shown.Load()
 	if shown != nil || c.in == none {
 		return shown

@@ -33,6 +33,8 @@ func NewEngine(enabled bool) *Engine {
 	e := &Engine{enabled: enabled}
 
 	if !enabled {
+		e.finished = &Counter{}
+
 		return e
 	}
 
@@ -47,6 +49,9 @@ func NewEngine(enabled bool) *Engine {
 
 	return e
 }
+
+// Finished counts the classic controllers of the engine whose Run has returned for good.
+func (e *Engine) Finished() *Counter { return e.finished }
 
 // Name returns the name under which the engine's own metrics appear in the "switchyard" map; empty when off.
 func (e *Engine) Name() string { return e.name }

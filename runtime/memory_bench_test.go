@@ -84,7 +84,7 @@ func BenchmarkPartsAtRest(b *testing.B) {
 		{"metrics of a queue controller", func(name string) any { return engine.Queue(name) }},
 		{"guard", func(name string) any { return guard(name) }},
 		{"classic adapter", func(string) any {
-			return rruntime.New(rruntime.Config{Shared: shared, Metrics: counted.classic, Logger: silent})
+			return rruntime.New(nil, rruntime.Config{Shared: shared, Metrics: counted.classic, Logger: silent})
 		}},
 		{"queue adapter", func(string) any {
 			return qruntime.New(qruntime.Config{

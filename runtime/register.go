@@ -32,11 +32,10 @@ func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 		counted := r.metrics.Classic(e.name)
 		logger := named(r.logger, e.name)
 
-		e.classic = rruntime.New(rruntime.Config{
+		e.classic = rruntime.New(r.guard(e, &counted.Calls, logger), rruntime.Config{
 			Shared:       r.classics,
 			Name:         e.name,
 			Controller:   ctrl,
-			State:        r.guard(e, &counted.Calls, logger),
 			UpdateInputs: e.updateInputs,
 			Metrics:      counted,
 			Logger:       logger,
@@ -117,7 +116,8 @@ func (r *Runtime) register(
 		return err
 	}
 
-	if err = r.enter(e); err != nil {
+	ctx, err := r.enter(e)
+	if err != nil {
 		r.db.Remove(node)
 
 		return r.describe(e.name, err)
@@ -127,12 +127,7 @@ func (r *Runtime) register(
 		e.classic.QueueReconcile()
 	}
 
-	r.mu.Lock()
-	ctx := r.ctx
-	live := r.phase == running
-	r.mu.Unlock()
-
-	if !live {
+	if ctx == nil {
 		return nil
 	}
 
@@ -141,7 +136,10 @@ func (r *Runtime) register(
 
 	failed := r.watches.attempted(ctx, kinds)
 	if failed == nil || r.cfg.OnWatchFailure != EndRun {
-		r.fill(e)
+		if e.queue != nil {
+			r.fill(e)
+		}
+
 		failed = r.start(e)
 	}
 
@@ -154,22 +152,25 @@ func (r *Runtime) register(
 	return nil
 }
 
-// enter takes a declared controller into the engine.
-func (r *Runtime) enter(e *entry) error {
+// enter takes a declared controller into the engine, and returns the context of the run where it runs already. Otherwise
+// Run comes to start the controller.
+func (r *Runtime) enter(e *entry) (context.Context, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.phase == stopped {
-		return ErrStopped
-	}
-
-	e.entered = true
-
-	if r.phase == running {
+	switch r.phase {
+	case stopped:
+		return nil, ErrStopped
+	case running:
+		e.entered = true
 		e.showQueue(r.metrics)
-	}
 
-	return nil
+		return r.ctx, nil
+	default:
+		e.entered = true
+
+		return nil, nil
+	}
 }
 
 // find returns the registered controller of the name.

@@ -104,7 +104,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 	r.guards = &stateadapter.Shared{
 		State: st, Cache: r.cache, Clock: cfg.Clock, WarnOnUncachedReads: opts.WarnOnUncachedReads,
 	}
-	r.classics = &rruntime.Shared{Clock: cfg.Clock, Backoff: cfg.Backoff, Seed: cfg.Seed}
+	r.classics = &rruntime.Shared{Clock: cfg.Clock, Backoff: cfg.Backoff, Seed: cfg.Seed, Finished: r.metrics.Finished()}
 
 	r.watches = &watches{
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,

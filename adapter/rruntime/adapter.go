@@ -31,6 +31,8 @@ type Shared struct {
 	// Backoff is for restarts. Seed feeds its jitter, together with the controller's name.
 	Backoff backoff.Policy
 	Seed    uint64
+	// Finished counts the controllers whose Run has returned for good.
+	Finished *metrics.Counter
 }
 
 // Config is what an adapter is made of. All fields are needed.
@@ -39,8 +41,6 @@ type Config struct {
 
 	Name       string
 	Controller controller.Controller
-	// State is the controller's guarded view of the state.
-	State *stateadapter.Adapter
 	// UpdateInputs puts new inputs of the controller in force.
 	UpdateInputs func([]controller.Input) error
 
@@ -66,13 +66,13 @@ type Adapter struct {
 	// The fields below belong to the controller's goroutine.
 	ctx     context.Context
 	started time.Time
-	exited  error
+	exited  bool // the last Run has ended its goroutine
 }
 
-// New returns an adapter.
-func New(cfg Config) *Adapter {
+// New returns an adapter, over the controller's guarded view of the state.
+func New(guarded *stateadapter.Adapter, cfg Config) *Adapter {
 	a := &Adapter{
-		Adapter: cfg.State,
+		Adapter: guarded,
 		cfg:     cfg,
 		events:  make(chan controller.ReconcileEvent, 1),
 	}
@@ -129,7 +129,7 @@ func (a *Adapter) Start(ctx context.Context) {
 	a.ctx = ctx
 	a.recorder.Enter(adapter.Running, a.cfg.Clock.Now())
 
-	adapter.Loop(&a.loop, a.step, func() { a.exited = adapter.ErrGoexit })
+	adapter.Loop(&a.loop, a.step, func() { a.exited = true })
 }
 
 // Wait returns when the controller's goroutine has ended. It is called once, after the end of the context that was
@@ -158,14 +158,14 @@ func (a *Adapter) Status() adapter.Status {
 
 // step is one call of Run with what follows it; it tells whether there is to be another.
 func (a *Adapter) step() bool {
-	err := a.exited
-	a.exited = nil
+	err := adapter.ErrGoexit
 
-	if err == nil {
+	if !a.exited {
 		a.started = a.cfg.Clock.Now()
 		err = adapter.Contain(func() error { return a.cfg.Controller.Run(a.ctx, a, a.cfg.Logger) })
 	}
 
+	a.exited = false
 	a.StopTrackingOutputs()
 
 	now := a.cfg.Clock.Now()
@@ -180,7 +180,7 @@ func (a *Adapter) step() bool {
 	case err == nil:
 		a.recorder.Enter(adapter.Finished, now)
 		a.recorder.Recover()
-		a.cfg.Metrics.Finished.Inc()
+		a.cfg.Finished.Inc()
 		a.cfg.Logger.Info("controller finished: its Run returned and is not called again")
 
 		return false

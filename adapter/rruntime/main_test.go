@@ -86,11 +86,10 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 		})
 		guarded.Bind(node)
 
-		b.Adapter = rruntime.New(rruntime.Config{
+		b.Adapter = rruntime.New(guarded, rruntime.Config{
 			Controller:   run(func(ctx context.Context, r controller.Runtime) error { return b.run(ctx, r) }),
-			State:        guarded,
 			UpdateInputs: func([]controller.Input) error { return errUpdate },
-			Shared:       &rruntime.Shared{Clock: clock, Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}},
+			Shared:       &rruntime.Shared{Clock: clock, Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}, Finished: engine.Finished()},
 			Name:         b.name,
 			Metrics:      counted,
 			Logger:       zap.New(core).With(zap.String("controller", b.name)),
