@@ -72,6 +72,7 @@ func TestFlags(t *testing.T) {
 		"-engine \"theirs\"":   {"-engine", "theirs"},
 		"-peer-limit":          {"-peer-limit", "-1s"},
 		"leave out":            {"-write", "-json"},
+		"stands alone":         {"-capacity", "-quick"},
 		"unknown argument":     {"queue"},
 		"no workload matches":  {"-run", "nosuch"},
 		"there is no workload": {childMark, `{"workload":"nosuch"}`},

@@ -19,7 +19,7 @@ func cacheWorkloads() []*workload {
 	return []*workload{
 		{
 			name: "cache-get-100000", what: "Get of one of 100,000 cached resources, in random order",
-			unit: "get", size: 100_000, quick: 5_000, grows: true, target: 1.5, run: cacheGet(1), floor: cacheGetFloor(1),
+			unit: "get", size: 100_000, quick: 5_000, grows: true, single: true, target: 1.5, run: cacheGet(1), floor: cacheGetFloor(1),
 		},
 		{
 			name: "cache-get-100000-8", what: "the same by eight goroutines",
@@ -27,21 +27,21 @@ func cacheWorkloads() []*workload {
 		},
 		{
 			name: "cache-get-missing", what: "Get of a resource that is not among 100,000 cached ones",
-			unit: "get", size: 100_000, quick: 5_000, grows: true, target: 5, run: cacheGetMissing, floor: cacheGetMissingFloor,
+			unit: "get", size: 100_000, quick: 5_000, grows: true, single: true, target: 5, run: cacheGetMissing, floor: cacheGetMissingFloor,
 		},
 		{
 			name: "cache-list-label", what: "List of 10 of 100,000 cached resources by an equal label",
-			unit: "list", size: 100_000, quick: 5_000, grows: true, target: 400,
+			unit: "list", size: 100_000, quick: 5_000, grows: true, single: true, target: 400,
 			run: cacheList(state.WithLabelQuery(resource.LabelEqual("group", "group-1"))), floor: cacheListFloor(10),
 		},
 		{
 			name: "cache-list-id-anchored", what: "List of 10 of 100,000 cached resources by an anchored expression on the id",
-			unit: "list", size: 100_000, quick: 5_000, grows: true, target: 300,
+			unit: "list", size: 100_000, quick: 5_000, grows: true, single: true, target: 300,
 			run: cacheList(state.WithIDQuery(resource.IDRegexpMatch(regexp.MustCompile("^item-0000001")))), floor: cacheListFloor(10),
 		},
 		{
 			name: "cache-list-all", what: "List of all of 100,000 cached resources",
-			unit: "list", size: 100_000, quick: 5_000, grows: true, target: 1.1, run: cacheList(), floor: cacheListFloor(0),
+			unit: "list", size: 100_000, quick: 5_000, grows: true, single: true, target: 1.1, run: cacheList(), floor: cacheListFloor(0),
 		},
 	}
 }

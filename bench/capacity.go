@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -21,9 +21,11 @@ var full = capacity{controllers: 10_000, resources: 1_000_000, items: 1_000_000}
 
 // stocktaking prints what the process uses after each step.
 type stocktaking struct {
-	t     *trial
-	table *tabwriter.Writer
+	t   *trial
+	out io.Writer
 }
+
+const stockLine = "%-38s %10s %10s %10s %10s %10s\n"
 
 // step runs a step and takes stock.
 func (s *stocktaking) step(what string, do func()) {
@@ -34,28 +36,23 @@ func (s *stocktaking) step(what string, do func()) {
 	took := time.Since(began)
 	heap, stacks := settled()
 
-	fmt.Fprintf(s.table, "%s\t%s\t%s\t%s\t%d\t%s\n",
-		what, took.Round(time.Millisecond), byteText(heap), byteText(stacks), runtime.NumGoroutine(), byteText(peakRSS()))
+	fmt.Fprintf(s.out, stockLine, what, took.Round(time.Millisecond), byteText(heap), byteText(stacks),
+		strconv.Itoa(runtime.NumGoroutine()), byteText(peakRSS()))
 }
 
 // run fills this engine, in this process, and prints a table. Half of the controllers are classic, half are queue
 // controllers; all are at rest but one, whose queue is filled while its worker is in a pass, and is then drained.
 func (c capacity) run(ctx context.Context, out io.Writer) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	w := &workload{name: "capacity", run: func(t *trial) {
-		t.measure(1, func() { c.fill(&stocktaking{t, table}) })
+		t.measure(1, func() { c.fill(&stocktaking{t, out}) })
 	}}
 
-	fmt.Fprintln(table, "step\ttime\theap\tstacks\tgoroutines\tpeak memory of the process")
+	fmt.Fprintf(out, stockLine, "step", "time", "heap", "stacks", "goroutines", "peak RSS")
 
 	_, tidy, err := perform(ctx, w, oursName, 1, "")
 	tidy()
 
-	if err != nil {
-		return err
-	}
-
-	return table.Flush()
+	return err
 }
 
 func (c capacity) fill(s *stocktaking) {

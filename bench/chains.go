@@ -39,7 +39,7 @@ func queueLinks(r *rig, count int) {
 }
 
 // steps is how often a single change goes through a chain.
-const steps = 20
+const steps = 100
 
 // chainStep changes the head again and again, each time until the tail has followed.
 func chainStep(register func(*rig, int)) func(*trial) {

@@ -17,7 +17,7 @@ func deliveryWorkloads() []*workload {
 			unit: "controller", size: 4_000, quick: 100, grows: true, target: 100, run: fanOut, floor: fanOutFloor,
 		},
 		{
-			name: "fanin-1000", what: "20,000 creates over the types of 1,000 classic controllers, until all controllers have run after the last",
+			name: "fanin-1000", what: "20,000 creates over 100 types that ten classic controllers each read, until all have run after the last",
 			unit: "event", size: 20_000, quick: 2_000, grows: true, target: 8, run: fanIn, floor: fanInFloor,
 		},
 		{
@@ -183,18 +183,21 @@ func wake(wakeups []chan struct{}) {
 	}
 }
 
-// spread is over how many types, and controllers, the fan in goes, given the number of events.
-func spread(events int) int { return min(1_000, max(events/2, 1)) }
+// How many controllers the fan in has, and over how many types they and the events go.
+const (
+	readers      = 1_000
+	readersTypes = 100
+)
 
 func typeOf(number int) resource.Type { return fmt.Sprintf("Type%d.bench", number) }
 
 // fanInItems returns as many items as there are to be events, and a last one for each type.
-func fanInItems(events, types int) (items, last []*item) {
+func fanInItems(events int) (items, last []*item) {
 	for number := range events {
-		items = append(items, newItem(typeOf(number%types), number))
+		items = append(items, newItem(typeOf(number%readersTypes), number))
 	}
 
-	for number := range types {
+	for number := range readersTypes {
 		last = append(last, newItem(typeOf(number), events))
 	}
 
@@ -202,16 +205,15 @@ func fanInItems(events, types int) (items, last []*item) {
 }
 
 func fanIn(t *trial) {
-	types := spread(t.size)
-	r := t.rig(types)
-	c := gather(r, types, typeOf)
+	r := t.rig(readersTypes)
+	c := gather(r, readers, func(number int) resource.Type { return typeOf(number % readersTypes) })
 	p := newProbe(r, typeOf(0))
 
 	r.start()
 	t.wait(c.ran.reached)
 	p.ready()
 
-	items, last := fanInItems(t.size, types)
+	items, last := fanInItems(t.size)
 
 	t.measure(t.size, func() {
 		r.create(items...)
@@ -222,17 +224,16 @@ func fanIn(t *trial) {
 	})
 }
 
-// fanInFloor is one watch for each type, and a counter.
+// fanInFloor is one watch for each type and a counter, nobody is woken.
 func fanInFloor(t *trial) {
-	types := spread(t.size)
-	st := newState(types)
-	all := newGoal(t.size + types)
+	st := newState(readersTypes)
+	all := newGoal(t.size + readersTypes)
 
-	for number := range types {
+	for number := range readersTypes {
 		t.follow(st, typeOf(number), false, func(state.Event) { all.hit() })
 	}
 
-	items, last := fanInItems(t.size, types)
+	items, last := fanInItems(t.size)
 
 	t.measure(t.size, func() {
 		create(t, st, items...)

@@ -78,6 +78,10 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 		return nil, fmt.Errorf("-engine %q: it is %s, %s or %s", s.engine, oursName, peerName, floorName)
 	}
 
+	if s.capacity && len(given) > 1 {
+		return nil, errors.New("-capacity stands alone: leave out other flags")
+	}
+
 	if s.write && (s.engine != "" || s.json) {
 		return nil, errors.New("-write needs all contenders, and writes a table: leave out -engine and -json")
 	}

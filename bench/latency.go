@@ -25,7 +25,7 @@ func latencyWorkloads() []*workload {
 		},
 		{
 			name: "latency-hot-after-burst", what: "write, wait for the wakeup, next, after 100,000 creates of that type have passed",
-			unit: "item", size: 100_000, quick: 5_000, grows: true, target: 8, by: byValue, in: "s", run: latencyHot, floor: latencyHotFloor,
+			unit: "item", size: 100_000, quick: 5_000, grows: true, single: true, target: 8, by: byValue, in: "s", run: latencyHot, floor: latencyHotFloor,
 		},
 	}
 }
@@ -215,21 +215,19 @@ func latencyFloor(t *trial) {
 	t.idle(st, written, entered)
 }
 
-// hotSamples is how many wakeups are timed in the hot loop.
-const hotSamples = 2_000
-
 // hot times a loop of writes, each of which waits for its wakeup.
 func (t *trial) hot(st state.CoreState, res *item, entered clock) {
-	samples := make([]time.Duration, 0, hotSamples)
+	count := min(20_000, 100*t.size)
+	samples := make([]time.Duration, 0, count)
 
-	t.measure(hotSamples, func() {
-		for range hotSamples {
+	t.measure(count, func() {
+		for range count {
 			samples = append(samples, t.sample(st, res, entered))
 		}
 	})
 
 	t.latencies(samples, 0.5)
-	t.compare(t.figures.Seconds / hotSamples)
+	t.compare(t.figures.Seconds / float64(count))
 }
 
 func latencyHot(t *trial) {

@@ -37,8 +37,8 @@ func memoryWorkloads() []*workload {
 
 // settled returns the heap in use and the stacks, after garbage was collected.
 func settled() (heap, stacks float64) {
-	// What has a finalizer, or is in a pool, takes more than one collection to go.
-	for range 3 {
+	// What has a finalizer, or is in a pool, takes a second collection to go.
+	for range 2 {
 		runtime.GC()
 	}
 

@@ -72,7 +72,7 @@ func newRow(r *runner, o *outcome, all []*outcome) row {
 	case s != nil && s.Problem != "":
 	case s != nil && s.Limit > 0:
 		// Where time is compared, the limit of the round is a lower bound for what it would have been.
-		if w.judged() == byTime && len(line.ours) > 0 {
+		if w.judged() == byTime && !w.single && len(line.ours) > 0 {
 			line.peerLimit = s.Limit / float64(operations(o, size))
 			line.ratio = line.peerLimit / stats.Median(line.ours)
 		}
@@ -107,12 +107,12 @@ func growth(r *runner, o *outcome, contender string) string {
 		switch {
 		case small == nil || large == nil || len(small.Figures) == 0:
 			texts = append(texts, "–")
-		case large.Problem != "" || large.Limit > 0 && o.workload.judged() != byTime:
-			texts = append(texts, "–")
-		case large.Limit > 0:
+		case large.Limit > 0 && large.Problem == "" && o.workload.judged() == byTime && !o.workload.single:
 			texts = append(texts, fmt.Sprintf("> %.1f", exponent(o, small, []float64{large.Limit})))
+		case len(large.Figures) == 0:
+			texts = append(texts, "–")
 		default:
-			texts = append(texts, fmt.Sprintf("%.2f", exponent(o, small, totals(o, large))))
+			texts = append(texts, fmt.Sprintf("%.2f", exponent(o, small, costs(o, large))))
 		}
 	}
 
@@ -123,15 +123,15 @@ func growth(r *runner, o *outcome, contender string) string {
 	return strings.Join(texts, ", ")
 }
 
-// totals returns what whole rounds took, or what they are compared by where that is no sum.
-func totals(o *outcome, s *series) []float64 {
-	var all []float64
+// costs returns that of which the growth is told: what whole rounds took, or single operations.
+func costs(o *outcome, s *series) []float64 {
+	all := make([]float64, len(s.Figures))
 
-	for _, f := range s.Figures {
-		if o.workload.judged() == byValue {
-			all = append(all, f.Value)
-		} else {
-			all = append(all, o.workload.worth(f)*float64(f.Ops))
+	for i, f := range s.Figures {
+		all[i] = o.workload.worth(f)
+
+		if !o.workload.single {
+			all[i] *= float64(f.Ops)
 		}
 	}
 
@@ -139,7 +139,7 @@ func totals(o *outcome, s *series) []float64 {
 }
 
 func exponent(o *outcome, small *series, large []float64) float64 {
-	return stats.Growth(1, stats.Median(totals(o, small)), factorBetween(o, small), stats.Median(large))
+	return stats.Growth(1, stats.Median(costs(o, small)), factorBetween(o, small), stats.Median(large))
 }
 
 // factorBetween returns how many times larger the next size is.

@@ -22,6 +22,8 @@ type workload struct {
 	size, quick int
 	// grows tells that the size is varied to see how the cost grows.
 	grows bool
+	// single tells that it is the cost of one operation that may grow with the size, not that of all.
+	single bool
 	// target is how many times better than the peer this engine is to be.
 	target float64
 	// limit is the largest value that is allowed for this engine, in units of the value. Zero is none.
