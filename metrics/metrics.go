@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"cmp"
 	"expvar"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	contract "github.com/cosi-project/runtime/pkg/controller/runtime/metrics"
@@ -70,7 +73,8 @@ func (e *Engine) Close() {
 	e.gauges = map[*Gauge]struct{}{}
 	e.mu.Unlock()
 
-	for g := range gauges {
+	// A map closes the gap behind a key that goes: the last one first, there is none.
+	for _, g := range slices.SortedFunc(maps.Keys(gauges), func(a, b *Gauge) int { return cmp.Compare(b.key, a.key) }) {
 		g.leave()
 	}
 

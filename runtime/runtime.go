@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,10 +205,13 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered
 
 	for _, node := range r.db.Nodes() {
 		if e := node.Target(); e.entered {
-			e.showQueue(r.metrics)
-
 			registered = append(registered, e)
 		}
+	}
+
+	// The metrics are maps of sorted keys, which take many in their order at the least cost.
+	for _, e := range slices.SortedFunc(slices.Values(registered), func(a, b *entry) int { return cmp.Compare(a.name, b.name) }) {
+		e.showQueue(r.metrics)
 	}
 
 	r.watches.start(ctx)
