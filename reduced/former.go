@@ -25,14 +25,18 @@ var tooMany = &former{lost: true}
 // then, among its former labels. Labels that it has again are no former ones. When nothing was relabelled, it takes a
 // comparison and no memory.
 func (m Metadata) Remembering(older *Metadata) Metadata {
-	if older.former != nil || !sameLabels(&older.labels, &m.labels) {
-		m.former = m.remember(older)
-	}
+	m.remember(&older.Facts)
 
 	return m
 }
 
-func (m *Metadata) remember(older *Metadata) *former {
+func (f *Facts) remember(older *Facts) {
+	if older.former != nil || !sameLabels(&older.labels, &f.labels) {
+		f.former = f.formerAfter(older)
+	}
+}
+
+func (f *Facts) formerAfter(older *Facts) *former {
 	// Both hold at most MaxFormer sets, and there are the labels of older.
 	var seen [2*MaxFormer + 1]resource.Labels
 
@@ -48,19 +52,19 @@ func (m *Metadata) remember(older *Metadata) *former {
 
 	all = append(all, older.labels)
 
-	if m.former != nil {
-		if m.former.lost {
+	if f.former != nil {
+		if f.former.lost {
 			return tooMany
 		}
 
-		all = append(all, m.former.sets...)
+		all = append(all, f.former.sets...)
 	}
 
 	var sets []resource.Labels
 
 	// Where a set was seen last, it counts: so it does not matter in which order changes are merged.
 	for i := range all {
-		if !sameLabels(&all[i], &m.labels) && !contains(all[i+1:], &all[i]) {
+		if !sameLabels(&all[i], &f.labels) && !contains(all[i+1:], &all[i]) {
 			sets = append(sets, all[i])
 		}
 	}
@@ -78,19 +82,19 @@ func (m *Metadata) remember(older *Metadata) *former {
 // FormerLabels returns the label sets that the resource had since its former labels were last of interest to anybody, and
 // has no more: all of them different, the one seen last at the end. With all false there were more than [MaxFormer],
 // and none is returned. The slice is shared: do not write into it.
-func (m *Metadata) FormerLabels() (sets []resource.Labels, all bool) {
-	if m.former == nil {
+func (f *Facts) FormerLabels() (sets []resource.Labels, all bool) {
+	if f.former == nil {
 		return nil, true
 	}
 
-	return m.former.sets, !m.former.lost
+	return f.former.sets, !f.former.lost
 }
 
-// WithLabels returns the metadata with other labels, and no former ones.
-func (m Metadata) WithLabels(labels resource.Labels) Metadata {
-	m.labels, m.former = labels, nil
+// WithLabels returns the facts with other labels, and no former ones.
+func (f Facts) WithLabels(labels resource.Labels) Facts {
+	f.labels, f.former = labels, nil
 
-	return m
+	return f
 }
 
 func contains(sets []resource.Labels, labels *resource.Labels) bool {

@@ -62,7 +62,7 @@ func TestFormerLabels(t *testing.T) {
 	requireFormer(t, reduced.Merge(both.Gone(), none.Recreated()), "red", "green")
 	requireFormer(t, reduced.Merge(both, reduced.Metadata{}), "red")
 
-	again := both.WithLabels(*red.Labels())
+	again := reduced.About(both.Key(), both.WithLabels(*red.Labels()))
 	requireFormer(t, again)
 
 	colour, _ := again.Labels().Get("colour")

@@ -179,12 +179,12 @@ func TestStatesAndIncarnations(t *testing.T) {
 	again := reduced.Of(at(2, 2), false)
 	gone := first.Gone()
 
-	assert.True(t, first.SameState(&same))
-	assert.False(t, first.SameState(&newer))
-	assert.False(t, first.SameState(&again), "versions start again, so the creation counts too")
-	assert.False(t, first.SameState(&gone))
+	assert.True(t, first.SameState(&same.Facts))
+	assert.False(t, first.SameState(&newer.Facts))
+	assert.False(t, first.SameState(&again.Facts), "versions start again, so the creation counts too")
+	assert.False(t, first.SameState(&gone.Facts))
 
-	assert.True(t, first.SameIncarnation(&newer))
-	assert.True(t, first.SameIncarnation(&gone))
-	assert.False(t, first.SameIncarnation(&again))
+	assert.True(t, first.SameIncarnation(&newer.Facts))
+	assert.True(t, first.SameIncarnation(&gone.Facts))
+	assert.False(t, first.SameIncarnation(&again.Facts))
 }

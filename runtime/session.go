@@ -265,15 +265,15 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 	if s.seen != nil {
 		s.seen[md.ID()] = struct{}{}
 
-		if known && old.SameState(&md) {
+		if known && old.SameState(&md.Facts) {
 			return
 		}
 	}
 
-	switch older := known && old.SameIncarnation(&md) && old.Version() > md.Version(); {
+	switch older := known && old.SameIncarnation(&md.Facts) && old.Version() > md.Version(); {
 	case older && s.seen == nil:
 		return // an event that was seen before; readers have been shown a newer state
-	case older, known && !old.SameIncarnation(&md):
+	case older, known && !old.SameIncarnation(&md.Facts):
 		// Contents are what there is now. That they are older than what is known means another incarnation too, created
 		// within one tick of the state's clock, or while that stood still in a test.
 		md = md.Recreated()

@@ -19,7 +19,7 @@ func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, md *reduced.Me
 	for _, labels := range append([]resource.Labels{*md.Labels()}, former...) {
 		var err error
 
-		switch keys, err = a.mapOnce(ctx, logger, keys, md.WithLabels(labels)); {
+		switch keys, err = a.mapOnce(ctx, logger, keys, reduced.About(md.Key(), md.WithLabels(labels))); {
 		case err == nil:
 		case a.cfg.Skipped(err):
 			skipped = err
