@@ -18,12 +18,12 @@ type alarm struct {
 	clock clockwork.Clock
 	start time.Time
 
-	// collect makes ready what is due, and returns when the next is, or false if nothing is delayed.
-	collect func(now time.Duration) (next time.Duration, some bool)
-	// ring is what the timer runs, on a goroutine of the clock. It takes the lock, and ends with a call of rung.
-	ring func()
+	// bell is nil until the first delay.
+	bell *bell
+}
 
-	// timer is nil until the first delay.
+// bell is the timer, and what is known of it.
+type bell struct {
 	timer clockwork.Timer
 	// set tells that the timer was set for the time at and has not been cleared since; it may have fired.
 	set bool
@@ -34,13 +34,22 @@ type alarm struct {
 	quiet sync.Cond
 }
 
-// init prepares an alarm in place; the clock may be nil, for the real one.
-func (a *alarm) init(clock clockwork.Clock, lock sync.Locker) {
+// sleeper is the queue.
+type sleeper interface {
+	// lock returns the lock of the queue.
+	lock() sync.Locker
+	// collectLocked makes ready what is due, and returns when the next is, or false if nothing is delayed.
+	collectLocked(now time.Duration) (next time.Duration, some bool)
+	// ring is what the timer runs, on a goroutine of the clock. It takes the lock, and ends with a call of rung.
+	ring()
+}
+
+func newAlarm(clock clockwork.Clock) alarm {
 	if clock == nil {
 		clock = clockwork.NewRealClock()
 	}
 
-	a.clock, a.start, a.quiet.L = clock, clock.Now(), lock
+	return alarm{clock: clock, start: clock.Now()}
 }
 
 // now never goes below 0, whatever the clock does.
@@ -51,20 +60,20 @@ func (a *alarm) now() time.Duration { return max(a.clock.Since(a.start), 0) }
 // The clock may move while the timer is being set: a fake one by hours, if it is advanced at that moment. The timer
 // would come as much too late, or with a fake clock never. So the time is read again afterwards, and if it has moved
 // the timer is set again, from the new time. The tolerance doubles so that this ends also where reading a clock is slow.
-func (a *alarm) settle(now time.Duration) {
+func (a *alarm) settle(now time.Duration, q sleeper) {
 	for tolerance, late := slack, false; ; tolerance *= 2 {
-		next, some := a.collect(now)
+		next, some := q.collectLocked(now)
 		if !some {
 			a.clear()
 
 			return
 		}
 
-		if a.set && a.at == next && !late {
+		if a.bell != nil && a.bell.set && a.bell.at == next && !late {
 			return
 		}
 
-		a.arm(next, next-now)
+		a.arm(next, next-now, q)
 
 		then := a.now()
 		if then-now <= tolerance {
@@ -75,40 +84,51 @@ func (a *alarm) settle(now time.Duration) {
 	}
 }
 
-func (a *alarm) arm(at, wait time.Duration) {
-	a.at, a.set = at, true
+func (a *alarm) arm(at, wait time.Duration, q sleeper) {
+	b := a.bell
+	if b == nil {
+		b = &bell{quiet: sync.Cond{L: q.lock()}}
+		a.bell = b
+	}
+
+	b.at, b.set = at, true
 
 	switch {
-	case a.timer == nil:
-		a.timer = a.clock.AfterFunc(wait, a.ring)
-		a.calls++
-	case !a.timer.Reset(wait):
-		a.calls++
+	case b.timer == nil:
+		b.timer = a.clock.AfterFunc(wait, q.ring)
+		b.calls++
+	case !b.timer.Reset(wait):
+		b.calls++
 	}
 }
 
 // clear stops the timer. A call of ring that has begun goes on.
 func (a *alarm) clear() {
-	if a.set && a.timer.Stop() {
-		a.calls--
+	b := a.bell
+	if b == nil {
+		return
 	}
 
-	a.set = false
+	if b.set && b.timer.Stop() {
+		b.calls--
+	}
+
+	b.set = false
 }
 
 // rung says that a call of ring is over.
 func (a *alarm) rung() {
-	a.calls--
+	a.bell.calls--
 
-	if a.calls == 0 {
-		a.quiet.Broadcast()
+	if a.bell.calls == 0 {
+		a.bell.quiet.Broadcast()
 	}
 }
 
 // wait lets go of the lock until no call of ring is running or to come.
 func (a *alarm) wait() {
-	for a.calls > 0 {
-		a.quiet.Wait()
+	for a.bell != nil && a.bell.calls > 0 {
+		a.bell.quiet.Wait()
 	}
 }
 

@@ -9,23 +9,36 @@ import (
 	"github.com/switchyard-run/switchyard/queue"
 )
 
-var sizes = []int{100, 1_000, 100_000, 1_000_000}
+var sizes = []int{100, 20_000, 1_000_000}
 
-// engineKey and engineValue are as large as what an engine queues.
+// engineKey and engineValue are what an engine queues: a resource of one of its kinds and what is to be done with it, and
+// for some what has happened to it.
 type engineKey struct {
-	owner *int
-	id    string
-	job   byte
+	id   string
+	kind uint16
+	job  byte
 }
 
-type engineValue [64]byte
+type engineValue *[6]uint64
+
+var engineConfig = queue.KeyedConfig[engineKey, engineValue]{Hash: func(key engineKey) uint64 { return hashOf(key.id) }}
+
+// hashOf is FNV-1a.
+func hashOf(s string) uint64 {
+	hash := uint64(14695981039346656037)
+
+	for i := range len(s) {
+		hash = (hash ^ uint64(s[i])) * 1099511628211
+	}
+
+	return hash
+}
 
 func engineKeys(n int) []engineKey {
-	owner := new(int)
 	keys := make([]engineKey, n)
 
 	for i := range keys {
-		keys[i] = engineKey{owner: owner, id: fmt.Sprintf("resource-%07d", i), job: byte(i % 2)}
+		keys[i] = engineKey{id: fmt.Sprintf("resource-%07d", i), kind: 1, job: byte(i % 2)}
 	}
 
 	return keys
@@ -36,13 +49,13 @@ func BenchmarkKeyed(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			keys := engineKeys(n)
-			q := queue.NewKeyed[engineKey, engineValue](nil, queue.KeyedConfig[engineValue]{})
+			q := queue.NewKeyed(nil, engineConfig)
 
 			defer q.Stop()
 
 			for b.Loop() {
 				for _, key := range keys {
-					q.Put(key, engineValue{}, queue.Live)
+					q.Put(key, nil, queue.Live)
 				}
 
 				for key, _, ok := q.Take(); ok; key, _, ok = q.Take() {
@@ -60,12 +73,12 @@ func BenchmarkKeyedBacklog(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			keys := engineKeys(n)
-			q := queue.NewKeyed[engineKey, engineValue](nil, queue.KeyedConfig[engineValue]{})
+			q := queue.NewKeyed(nil, engineConfig)
 
 			defer q.Stop()
 
 			for _, key := range keys {
-				q.Put(key, engineValue{}, queue.Live)
+				q.Put(key, nil, queue.Live)
 			}
 
 			b.ReportAllocs()
@@ -109,20 +122,20 @@ func BenchmarkRetry(b *testing.B) {
 	const delayed = 20_000
 
 	keys := engineKeys(delayed)
-	q := queue.NewKeyed[engineKey, engineValue](nil, queue.KeyedConfig[engineValue]{})
+	q := queue.NewKeyed(nil, engineConfig)
 
 	defer q.Stop()
 
 	for i, key := range keys {
-		q.Put(key, engineValue{}, queue.Live)
+		q.Put(key, nil, queue.Live)
 		q.Take()
-		q.Retry(key, engineValue{}, time.Hour+time.Duration(i*7919%delayed)*time.Second)
+		q.Retry(key, nil, time.Hour+time.Duration(i*7919%delayed)*time.Second)
 	}
 
 	b.ReportAllocs()
 
 	for i := 0; b.Loop(); i++ {
-		q.Put(keys[i*6151%delayed], engineValue{}, queue.Live)
+		q.Put(keys[i*6151%delayed], nil, queue.Live)
 		key, value, _ := q.Take()
 		q.Retry(key, value, time.Hour+time.Duration(i*7919%delayed)*time.Second)
 	}
@@ -162,10 +175,10 @@ func BenchmarkKeyedMemory(b *testing.B) {
 
 			for b.Loop() {
 				before := heapInUse()
-				q := queue.NewKeyed[engineKey, engineValue](nil, queue.KeyedConfig[engineValue]{})
+				q := queue.NewKeyed(nil, engineConfig)
 
 				for _, key := range keys {
-					q.Put(key, engineValue{}, queue.Live)
+					q.Put(key, nil, queue.Live)
 				}
 
 				b.ReportMetric(float64(heapInUse()-before)/float64(n), "B/item")

@@ -120,7 +120,7 @@ func TestKeyedManyProducersAndWorkers(t *testing.T) {
 		}
 	}
 
-	q := queue.NewKeyed[int](nil, queue.KeyedConfig[int]{
+	q := queue.NewKeyed(nil, queue.KeyedConfig[int, int]{
 		Merge: func(older, newer int) int { return older + newer },
 		Ready: poke,
 	})
@@ -180,7 +180,7 @@ func TestKeyedManyProducersAndWorkers(t *testing.T) {
 
 		switch random.IntN(3) {
 		case 0:
-			q.PutAll([]queue.Item[int, int]{{Key: key, Value: 1}}, queue.Fill)
+			q.PutAll(all(item[int, int]{key, 1}), queue.Fill)
 		case 1:
 			q.Put(key, 1, queue.Fill)
 		default:
@@ -207,7 +207,7 @@ func TestEndingWhileInUse(t *testing.T) {
 
 	for range 50 {
 		plain := queue.NewQueue[int](nil)
-		keyed := queue.NewKeyed[int](nil, queue.KeyedConfig[int]{Ready: func() {}})
+		keyed := queue.NewKeyed(nil, queue.KeyedConfig[int, int]{Ready: func() {}})
 
 		var users sync.WaitGroup
 

@@ -12,7 +12,7 @@ const (
 	fanout = 4
 
 	// smallHeap is the capacity below which a heap keeps its memory.
-	smallHeap = 1024
+	smallHeap = 64
 )
 
 // deadlines holds elements by the time at which they are due, the earliest first, and the first pushed first among

@@ -20,8 +20,8 @@
 //     registered on that clock, so that advancing a fake clock past the delay makes the key ready. All delays of a
 //     queue share one live timer, set for the earliest.
 //  6. Cost does not grow with the backlog: putting, taking and finishing take constant time, delaying and cancelling a
-//     delay take logarithmic time, and in the steady state none of them allocates. Memory follows the backlog down
-//     again: when it has drained, tables and heaps are replaced by small ones.
+//     delay take logarithmic time, and in the steady state none of them allocates. Nothing is copied as a whole when a
+//     backlog grows. Memory follows it down again: when it has drained, tables and heaps are replaced by small ones.
 //
 // # What they do not promise
 //

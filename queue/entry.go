@@ -54,17 +54,20 @@ func (l Lane) String() string {
 	return "fill"
 }
 
-// entry is all that is known about one key.
+// entry is all that is known about one key. For keys and values of the size of a pointer or two, it fills a line of the
+// processor's cache.
 type entry[K comparable, V any] struct {
 	key K
 	// value is what was put and not yet taken. Zero when nothing was.
 	value V
 
-	// prev and next are the neighbours in the list of the entry's state (in the free list, next alone).
-	prev, next *entry[K, V]
-
 	// at is since when a ready key waits in its lane, and when a delayed key is due.
 	at time.Duration
+	// prev and next are the neighbours in the list of the entry's state.
+	prev, next ref
+
+	// hash is that of the key, zero where keys have none.
+	hash uint32
 	// failures counts up to Forget.
 	failures int32
 	// pos is where a delayed key is in the heap.
@@ -80,44 +83,46 @@ type entry[K comparable, V any] struct {
 }
 
 // list is a doubly linked list of entries. The zero value is empty.
-type list[K comparable, V any] struct {
-	head, tail *entry[K, V]
+type list struct {
+	head, tail ref
 	count      int
 }
 
-func (l *list[K, V]) append(e *entry[K, V]) {
-	e.prev, e.next = l.tail, nil
+func (s *slab[K, V]) append(l *list, r ref) {
+	e := s.at(r)
+	e.prev, e.next = l.tail, 0
 
-	if l.tail == nil {
-		l.head = e
+	if l.tail == 0 {
+		l.head = r
 	} else {
-		l.tail.next = e
+		s.at(l.tail).next = r
 	}
 
-	l.tail = e
+	l.tail = r
 	l.count++
 }
 
-func (l *list[K, V]) remove(e *entry[K, V]) {
-	if e.prev == nil {
+func (s *slab[K, V]) remove(l *list, r ref) {
+	e := s.at(r)
+
+	if e.prev == 0 {
 		l.head = e.next
 	} else {
-		e.prev.next = e.next
+		s.at(e.prev).next = e.next
 	}
 
-	if e.next == nil {
+	if e.next == 0 {
 		l.tail = e.prev
 	} else {
-		e.next.prev = e.prev
+		s.at(e.next).prev = e.prev
 	}
 
-	e.prev, e.next = nil, nil
 	l.count--
 }
 
 // each calls visit for every entry from head to tail.
-func (l *list[K, V]) each(visit func(*entry[K, V])) {
-	for e := l.head; e != nil; e = e.next {
-		visit(e)
+func (s *slab[K, V]) each(l *list, visit func(*entry[K, V])) {
+	for r := l.head; r != 0; r = s.at(r).next {
+		visit(s.at(r))
 	}
 }

@@ -120,7 +120,7 @@ func ExampleKeyed() {
 		}
 	}
 
-	q = queue.NewKeyed[string](nil, queue.KeyedConfig[int]{
+	q = queue.NewKeyed(nil, queue.KeyedConfig[string, int]{
 		Merge: func(older, newer int) int { return older + newer },
 		Ready: func() {
 			mu.Lock()
@@ -134,7 +134,13 @@ func ExampleKeyed() {
 		},
 	})
 
-	q.PutAll([]queue.Item[string, int]{{Key: "web", Value: 1}, {Key: "db", Value: 1}, {Key: "web", Value: 1}}, queue.Live)
+	q.PutAll(func(yield func(string, int) bool) {
+		for _, service := range []string{"web", "db", "web"} {
+			if !yield(service, 1) {
+				return
+			}
+		}
+	}, queue.Live)
 	workers.Wait()
 	q.Stop()
 
@@ -147,7 +153,7 @@ func ExampleKeyed() {
 func ExampleKeyed_Retry() {
 	clk := clockwork.NewFakeClock()
 	policy := backoff.EngineRestart()
-	q := queue.NewKeyed[string](clk, queue.KeyedConfig[string]{})
+	q := queue.NewKeyed(clk, queue.KeyedConfig[string, string]{})
 
 	defer q.Stop()
 

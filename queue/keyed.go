@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -17,6 +19,8 @@ import (
 type Keyed[K comparable, V any] struct {
 	// ready is the function of the configuration, or nil.
 	ready func()
+	// waiting is how many keys were ready when mu was last released.
+	waiting atomic.Int64
 
 	// mu guards everything below.
 	mu    sync.Mutex
@@ -28,14 +32,19 @@ type Keyed[K comparable, V any] struct {
 	stopped bool
 }
 
-// KeyedConfig is how a [Keyed] treats values and whom it tells. The zero value is fine.
-type KeyedConfig[V any] struct {
+// KeyedConfig is how a [Keyed] treats keys and values and whom it tells. The zero value is fine.
+type KeyedConfig[K comparable, V any] struct {
+	// Hash returns the same for equal keys, and mostly something else for others. It must be quick and must not call the
+	// queue. The default is to have Go's map find keys, which takes several times the memory, and in
+	// a queue of a million keys several times as long.
+	Hash func(key K) uint64
+
 	// Merge combines the value that waits under a key with one that is put for the same key. The default takes the
 	// newer one. It is called with the queue locked: it must be quick and must not call the queue.
 	Merge func(older, newer V) V
 
-	// Ready is called after Put, PutAll, Done, Retry or the timer has made at least one key ready: once for a call,
-	// not once for a key. The default is to tell nobody. It is a hint: somebody else may have taken the key before.
+	// Ready is called after Put, PutAll, Done, TakeNext, Retry or the timer has made at least one key ready: once for a
+	// call, not once for a key. The default is to tell nobody. It is a hint: somebody else may have taken the key before.
 	//
 	// It is called without the queue's lock, on the goroutine of the caller or of the clock, possibly by several at
 	// once, and may call any method but Stop. Take and the methods that look at the queue never call it, so they may
@@ -43,24 +52,9 @@ type KeyedConfig[V any] struct {
 	Ready func()
 }
 
-// Item is a key with its value, for [Keyed.PutAll].
-type Item[K comparable, V any] struct {
-	Key   K
-	Value V
-}
-
 // NewKeyed returns an empty queue that keeps its delays on the given clock. Nil stands for the real clock.
-func NewKeyed[K comparable, V any](clk clockwork.Clock, cfg KeyedConfig[V]) *Keyed[K, V] {
-	q := &Keyed[K, V]{
-		ready: cfg.Ready,
-		items: newTable[K](cfg.Merge),
-	}
-
-	q.alarm.init(clk, &q.mu)
-	q.alarm.collect = q.collectLocked
-	q.alarm.ring = q.ring
-
-	return q
+func NewKeyed[K comparable, V any](clk clockwork.Clock, cfg KeyedConfig[K, V]) *Keyed[K, V] {
+	return &Keyed[K, V]{ready: cfg.Ready, items: table[K, V]{hash: cfg.Hash, merge: cfg.Merge}, alarm: newAlarm(clk)}
 }
 
 // Put says that a key is to be worked on, with a value. What happens depends on where the key is:
@@ -79,7 +73,7 @@ func (q *Keyed[K, V]) Put(key K, value V, lane Lane) {
 
 func (q *Keyed[K, V]) put(key K, value V, lane Lane) (tell bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	if q.stopped {
 		return false
@@ -91,15 +85,16 @@ func (q *Keyed[K, V]) put(key K, value V, lane Lane) (tell bool) {
 	return q.settleLocked(now)
 }
 
-// PutAll is Put for each item in turn, under one lock: nobody takes a key in between. It does not keep the slice.
-// Others wait meanwhile, some hundred nanoseconds an item.
-func (q *Keyed[K, V]) PutAll(items []Item[K, V], lane Lane) {
+// PutAll is Put for each of the items in turn, under one lock: nobody takes a key in between. The others wait meanwhile,
+// some hundred nanoseconds for an item, so what is large is better put in several parts. The iterator must be quick and
+// must not call the queue.
+func (q *Keyed[K, V]) PutAll(items iter.Seq2[K, V], lane Lane) {
 	q.tell(q.putAll(items, lane))
 }
 
-func (q *Keyed[K, V]) putAll(items []Item[K, V], lane Lane) (tell bool) {
+func (q *Keyed[K, V]) putAll(items iter.Seq2[K, V], lane Lane) (tell bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	if q.stopped {
 		return false
@@ -107,8 +102,8 @@ func (q *Keyed[K, V]) putAll(items []Item[K, V], lane Lane) (tell bool) {
 
 	now := q.catchUpLocked()
 
-	for i := range items {
-		q.noteLocked(q.items.put(items[i].Key, items[i].Value, lane, now))
+	for key, value := range items {
+		q.noteLocked(q.items.put(key, value, lane, now))
 	}
 
 	return q.settleLocked(now)
@@ -119,7 +114,7 @@ func (q *Keyed[K, V]) putAll(items []Item[K, V], lane Lane) (tell bool) {
 // Stop it returns false.
 func (q *Keyed[K, V]) Take() (key K, value V, ok bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	q.collectDueLocked()
 
@@ -134,18 +129,41 @@ func (q *Keyed[K, V]) Done(key K) {
 
 func (q *Keyed[K, V]) done(key K) (tell bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
-	again := q.items.done(key)
-	if again == nil {
+	return q.doneLocked(key) && q.settleLocked(q.alarm.now())
+}
+
+// doneLocked tells whether the key became ready again.
+func (q *Keyed[K, V]) doneLocked(key K) bool {
+	again, lane := q.items.done(key)
+	if again == 0 {
 		return false
 	}
 
-	now := q.catchUpLocked()
-	q.items.makeReady(again, again.lane, now)
+	q.items.makeReady(again, lane, q.catchUpLocked())
 	q.noteLocked(true)
 
-	return q.settleLocked(now)
+	return true
+}
+
+// TakeNext is Done for one key and then Take, in one step: nobody else takes the next key in between.
+func (q *Keyed[K, V]) TakeNext(done K) (key K, value V, ok bool) {
+	key, value, ok, tell := q.takeNext(done)
+	q.tell(tell)
+
+	return key, value, ok
+}
+
+func (q *Keyed[K, V]) takeNext(done K) (key K, value V, ok, tell bool) {
+	q.mu.Lock()
+	defer q.unlock()
+
+	again := q.doneLocked(done)
+	q.collectDueLocked()
+	key, value, ok = q.items.take()
+
+	return key, value, ok, again && q.settleLocked(q.alarm.now())
 }
 
 // Retry ends the processing of a key and puts it again with the given value, to be ready once the delay has passed on
@@ -161,7 +179,7 @@ func (q *Keyed[K, V]) Retry(key K, value V, delay time.Duration) {
 
 func (q *Keyed[K, V]) retry(key K, value V, delay time.Duration) (tell bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	if q.stopped {
 		q.items.done(key)
@@ -179,7 +197,7 @@ func (q *Keyed[K, V]) retry(key K, value V, delay time.Duration) (tell bool) {
 // need not be in the queue. The count stays until [Keyed.Forget], and costs the memory of a queued key until then.
 func (q *Keyed[K, V]) Fail(key K) int {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	return q.items.fail(key)
 }
@@ -187,38 +205,37 @@ func (q *Keyed[K, V]) Fail(key K) int {
 // Failures returns how often the key has failed since it was last forgotten.
 func (q *Keyed[K, V]) Failures(key K) int {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	return q.items.failures(key)
 }
 
-// Forget sets the failures of a key back to none. It does not cancel a delay.
-func (q *Keyed[K, V]) Forget(key K) {
+// Forget sets the failures of a key back to none, and returns how many there were. It does not cancel a delay.
+func (q *Keyed[K, V]) Forget(key K) int {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
-	q.items.forget(key)
+	return q.items.forget(key)
 }
 
 // Len returns how many keys are ready, those included whose delay is over by the clock.
 func (q *Keyed[K, V]) Len() int {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	q.collectDueLocked()
 
 	return q.items.readyCount()
 }
 
-// HasReady tells whether Take would return a key.
-func (q *Keyed[K, V]) HasReady() bool {
-	return q.Len() > 0
-}
+// HasReady tells whether a key is ready. It takes no lock. A key whose delay is over may not count before its timer has
+// come, or another method has looked at the clock.
+func (q *Keyed[K, V]) HasReady() bool { return q.waiting.Load() > 0 }
 
 // Stats counts what is in the queue.
 func (q *Keyed[K, V]) Stats() Stats {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	now := q.catchUpLocked()
 
@@ -231,11 +248,12 @@ func (q *Keyed[K, V]) Stats() Stats {
 // Calling it again is fine.
 func (q *Keyed[K, V]) Stop() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	if !q.stopped {
 		q.stopped = true
 		q.items.drop()
+		q.waiting.Store(0)
 		q.alarm.clear()
 	}
 
@@ -252,16 +270,22 @@ func (q *Keyed[K, V]) ring() {
 
 func (q *Keyed[K, V]) rang() (tell bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	return q.settleLocked(q.alarm.now())
 }
 
 func (q *Keyed[K, V]) rung() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 
 	q.alarm.rung()
+}
+
+// unlock releases the lock. What it leaves for HasReady is there before anybody is told.
+func (q *Keyed[K, V]) unlock() {
+	q.waiting.Store(int64(q.items.readyCount()))
+	q.mu.Unlock()
 }
 
 // tell calls the ready function. The lock must not be held.
@@ -273,7 +297,7 @@ func (q *Keyed[K, V]) tell(ready bool) {
 
 // settleLocked brings the timer in line with the delays, and returns whether the ready function is to be called now.
 func (q *Keyed[K, V]) settleLocked(now time.Duration) (tell bool) {
-	q.alarm.settle(now)
+	q.alarm.settle(now, q)
 
 	tell = q.untold && q.items.readyCount() > 0
 	q.untold = false
@@ -296,6 +320,9 @@ func (q *Keyed[K, V]) collectDueLocked() {
 		q.catchUpLocked()
 	}
 }
+
+// lock implements sleeper.
+func (q *Keyed[K, V]) lock() sync.Locker { return &q.mu }
 
 // collectLocked makes ready what is due, and returns when the next key is.
 func (q *Keyed[K, V]) collectLocked(now time.Duration) (next time.Duration, some bool) {

@@ -28,7 +28,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 
 	b := &bench{clk: newHandClock()}
-	b.Keyed = queue.NewKeyed[string](b.clk, queue.KeyedConfig[string]{
+	b.Keyed = queue.NewKeyed(b.clk, queue.KeyedConfig[string, string]{
 		Merge: func(older, newer string) string { return older + "+" + newer },
 		Ready: func() { b.told++ },
 	})
@@ -232,7 +232,7 @@ func TestKeyedDoneAndRetryAreForKeysThatAreOut(t *testing.T) {
 func TestKeyedWithoutMergeTheNewerValueWins(t *testing.T) {
 	t.Parallel()
 
-	q := queue.NewKeyed[string](nil, queue.KeyedConfig[int]{})
+	q := queue.NewKeyed(nil, queue.KeyedConfig[string, int]{})
 	defer q.Stop()
 
 	q.Put("a", 1, queue.Live)
@@ -333,13 +333,13 @@ func TestKeyedPutAll(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
-	b.PutAll(nil, queue.Fill)
+	b.PutAll(all[string, string](), queue.Fill)
 	assert.Zero(t, b.told)
 
-	items := []queue.Item[string, string]{{Key: "a", Value: "1"}, {Key: "b", Value: "2"}, {Key: "a", Value: "3"}}
-	b.PutAll(items, queue.Fill)
+	items := []item[string, string]{{"a", "1"}, {"b", "2"}, {"a", "3"}}
+	b.PutAll(all(items...), queue.Fill)
 	assert.Equal(t, 1, b.told, "one call of the ready function for all")
-	b.PutAll(items[:1], queue.Fill)
+	b.PutAll(all(items[:1]...), queue.Fill)
 	assert.Equal(t, 1, b.told, "nothing new is ready")
 
 	clear(items)
@@ -400,13 +400,12 @@ func TestKeyedLookingDoesNotTellAndTheTimerStillDoes(t *testing.T) {
 	t.Parallel()
 
 	for name, look := range map[string]func(*bench){
-		"Len":      func(b *bench) { assert.Equal(t, 2, b.Len()) },
-		"HasReady": func(b *bench) { assert.True(t, b.HasReady()) },
-		"Stats":    func(b *bench) { assert.Equal(t, 2, b.Stats().Ready) },
-		"Pending":  func(b *bench) { assert.Equal(t, queue.Ready, b.Pending()[0].State) },
-		"Take":     func(b *bench) { assert.Equal(t, "a=1", b.take()) },
-		"Forget":   func(b *bench) { b.Forget("a") },
-		"Fail":     func(b *bench) { b.Fail("a") },
+		"Len":     func(b *bench) { assert.Equal(t, 2, b.Len()) },
+		"Stats":   func(b *bench) { assert.Equal(t, 2, b.Stats().Ready) },
+		"Pending": func(b *bench) { assert.Equal(t, queue.Ready, b.Pending()[0].State) },
+		"Take":    func(b *bench) { assert.Equal(t, "a=1", b.take()) },
+		"Forget":  func(b *bench) { b.Forget("a") },
+		"Fail":    func(b *bench) { b.Fail("a") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -467,7 +466,7 @@ func TestKeyedWhatIsDueGoesBeforeWhatBecomesReadyNow(t *testing.T) {
 
 	for how, makeReady := range map[string]func(*bench){
 		"Put":    func(b *bench) { b.Put("new", "", queue.Live) },
-		"PutAll": func(b *bench) { b.PutAll([]queue.Item[string, string]{{Key: "new"}}, queue.Live) },
+		"PutAll": func(b *bench) { b.PutAll(all(item[string, string]{key: "new"}), queue.Live) },
 		"Done":   func(b *bench) { b.Done("again") },
 		"Retry":  func(b *bench) { b.Retry("again", "", 0) },
 	} {
@@ -497,12 +496,12 @@ func TestKeyedReadyMayCallTheQueue(t *testing.T) {
 	)
 
 	clk := newHandClock()
-	q = queue.NewKeyed[int](clk, queue.KeyedConfig[string]{Ready: func() {
+	q = queue.NewKeyed(clk, queue.KeyedConfig[int, string]{Ready: func() {
 		for key, value, ok := q.Take(); ok; key, value, ok = q.Take() {
 			seen = append(seen, key)
 
 			if key < 5 {
-				q.PutAll([]queue.Item[int, string]{{Key: key + 1}}, queue.Live)
+				q.PutAll(all(item[int, string]{key: key + 1}), queue.Live)
 			}
 
 			if value == "again" {
@@ -550,7 +549,7 @@ func TestKeyedStop(t *testing.T) {
 	assert.Equal(t, 2, b.Fail("out"))
 
 	b.Put("too late", "1", queue.Live)
-	b.PutAll([]queue.Item[string, string]{{Key: "too late"}}, queue.Live)
+	b.PutAll(all(item[string, string]{key: "too late"}), queue.Live)
 	b.Put("out", "2", queue.Live)
 	assert.Empty(t, b.take())
 	assert.False(t, b.HasReady())
@@ -573,7 +572,7 @@ func TestKeyedStopWaitsForTheTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		entered, release := make(chan struct{}), make(chan struct{})
 		block := false
-		q := queue.NewKeyed[string](nil, queue.KeyedConfig[int]{Ready: func() {
+		q := queue.NewKeyed(nil, queue.KeyedConfig[string, int]{Ready: func() {
 			if block {
 				close(entered)
 				<-release
@@ -612,7 +611,7 @@ func TestKeyedStopDoesNotWaitForAReadyThatEndedItsGoroutine(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		end := false
-		q := queue.NewKeyed[string](nil, queue.KeyedConfig[int]{Ready: func() {
+		q := queue.NewKeyed(nil, queue.KeyedConfig[string, int]{Ready: func() {
 			if end {
 				runtime.Goexit()
 			}
@@ -643,7 +642,7 @@ func TestKeyedClockThatMovesWhileTheTimerIsSet(t *testing.T) {
 				}
 			}
 
-			q := queue.NewKeyed[string](clk, queue.KeyedConfig[int]{Ready: func() { ready <- struct{}{} }})
+			q := queue.NewKeyed(clk, queue.KeyedConfig[string, int]{Ready: func() { ready <- struct{}{} }})
 			defer q.Stop()
 
 			q.Put("a", 1, queue.Live)
@@ -748,7 +747,7 @@ func TestKeyedManyDelaysKeepTheirOrder(t *testing.T) {
 
 	random := rand.New(rand.NewPCG(1, 2))
 	clk := newHandClock()
-	q := queue.NewKeyed[int](clk, queue.KeyedConfig[int]{})
+	q := queue.NewKeyed(clk, queue.KeyedConfig[int, int]{})
 
 	defer q.Stop()
 
@@ -808,7 +807,7 @@ func TestKeyedDaysOfRetriesPassInAnInstant(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		ready := make(chan struct{}, 1)
-		q := queue.NewKeyed[string](nil, queue.KeyedConfig[int]{Ready: func() { ready <- struct{}{} }})
+		q := queue.NewKeyed(nil, queue.KeyedConfig[string, int]{Ready: func() { ready <- struct{}{} }})
 		start := time.Now()
 
 		q.Put("a", 0, queue.Live)

@@ -1,11 +1,14 @@
 package queue_test
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 	"weak"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/queue"
 )
@@ -15,7 +18,7 @@ import (
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	clk := newHandClock()
 	plain := queue.NewQueue[int](clk)
-	keyed := queue.NewKeyed[int](clk, queue.KeyedConfig[int]{
+	keyed := queue.NewKeyed(clk, queue.KeyedConfig[int, int]{
 		Merge: func(older, newer int) int { return older + newer },
 		Ready: func() {},
 	})
@@ -24,7 +27,8 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	defer keyed.Stop()
 
 	next := 0
-	items := make([]queue.Item[int, int], 10)
+	items := make([]item[int, int], 10)
+	batch := all(items...)
 
 	for name, operation := range map[string]func(){
 		"Queue: add, get, done": func() {
@@ -97,10 +101,10 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		},
 		"Keyed: batches": func() {
 			for i := range items {
-				items[i] = queue.Item[int, int]{Key: i, Value: next}
+				items[i] = item[int, int]{i, next}
 			}
 
-			keyed.PutAll(items, queue.Fill)
+			keyed.PutAll(batch, queue.Fill)
 
 			for key, _, ok := keyed.Take(); ok; key, _, ok = keyed.Take() {
 				keyed.Done(key)
@@ -120,39 +124,44 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 			next++
 		})
 
-		assert.Zero(t, allocations, name)
+		want := 0.0
+		if name == "Keyed: batches" {
+			want = 2 // for the loop over the iterator, however many keys there are
+		}
+
+		assert.LessOrEqual(t, allocations, want, name)
 	}
 }
 
 func TestMemoryFollowsTheBacklogDown(t *testing.T) {
 	const (
 		n    = 50_000
-		left = 16 << 10
+		left = 32 << 10
 	)
 
 	keys := engineKeys(n)
 	clk := newHandClock()
 
 	t.Run("Keyed", func(t *testing.T) {
-		q := queue.NewKeyed[engineKey, engineValue](clk, queue.KeyedConfig[engineValue]{})
+		q := queue.NewKeyed(clk, engineConfig)
 		defer q.Stop()
 
 		before := heapInUse()
 
 		// One key each stays behind as failed, processing, and delayed.
 		for _, key := range keys[:3] {
-			q.Put(key, engineValue{}, queue.Live)
+			q.Put(key, nil, queue.Live)
 			q.Take()
 		}
 
-		q.Retry(keys[2], engineValue{}, 1000*time.Hour)
+		q.Retry(keys[2], nil, 1000*time.Hour)
 		q.Fail(keys[0])
 		q.Done(keys[0])
 
 		for _, key := range keys[3:] {
-			q.Put(key, engineValue{}, queue.Live)
+			q.Put(key, nil, queue.Live)
 			q.Take()
-			q.Retry(key, engineValue{}, time.Hour)
+			q.Retry(key, nil, time.Hour)
 		}
 
 		full := heapInUse()
@@ -165,8 +174,8 @@ func TestMemoryFollowsTheBacklogDown(t *testing.T) {
 
 		drained := heapInUse()
 
-		assert.Less(t, int64(full-before)/n, int64(300), "bytes a delayed key")
-		assert.Less(t, int64(drained-before), int64(left+1024*160+4096*64), "the free list and a small table stay")
+		assert.Less(t, int64(full-before)/n, int64(150), "bytes a delayed key")
+		assert.Less(t, int64(drained-before), int64(left), "a small heap stays")
 		assert.Equal(t, queue.Stats{Delayed: 1, Processing: 1}, q.Stats())
 		assert.Equal(t, 1, q.Failures(keys[0]))
 
@@ -194,8 +203,31 @@ func TestMemoryFollowsTheBacklogDown(t *testing.T) {
 			q.Done(item)
 		}
 
-		assert.Less(t, int64(heapInUse()-before), int64(left+1024*96+4096*64))
+		assert.Less(t, int64(heapInUse()-before), int64(left))
 		assert.Zero(t, q.Stats())
+	})
+
+	// What stays is not next to each other.
+	t.Run("but for some", func(t *testing.T) {
+		q := queue.NewKeyed(clk, engineConfig)
+		defer q.Stop()
+
+		before := heapInUse()
+
+		for _, key := range keys {
+			q.Put(key, nil, queue.Live)
+		}
+
+		for i := range keys {
+			if key, _, _ := q.Take(); i%100 == 0 {
+				q.Retry(key, nil, time.Hour)
+			} else {
+				q.Done(key)
+			}
+		}
+
+		assert.Less(t, int64(heapInUse()-before), int64(left+n/100*1000))
+		assert.Equal(t, queue.Stats{Delayed: n / 100}, q.Stats())
 	})
 }
 
@@ -203,17 +235,17 @@ func TestMemoryOfAWaitingKey(t *testing.T) {
 	const n = 100_000
 
 	keys := engineKeys(n)
-	q := queue.NewKeyed[engineKey, engineValue](nil, queue.KeyedConfig[engineValue]{})
+	q := queue.NewKeyed(nil, engineConfig)
 
 	defer q.Stop()
 
 	before := heapInUse()
 
 	for _, key := range keys {
-		q.Put(key, engineValue{}, queue.Live)
+		q.Put(key, nil, queue.Live)
 	}
 
-	assert.LessOrEqual(t, int64(heapInUse()-before)/n, int64(250))
+	assert.LessOrEqual(t, int64(heapInUse()-before)/n, int64(100))
 	assert.Equal(t, n, q.Len())
 }
 
@@ -221,7 +253,7 @@ func TestMemoryOfAWaitingKey(t *testing.T) {
 func TestWhatHasLeftIsNotKept(t *testing.T) {
 	clk := newHandClock()
 	plain := queue.NewQueue[*[64]byte](clk)
-	keyed := queue.NewKeyed[*[64]byte, *[64]byte](clk, queue.KeyedConfig[*[64]byte]{})
+	keyed := queue.NewKeyed(clk, queue.KeyedConfig[*[64]byte, *[64]byte]{})
 
 	var left []weak.Pointer[[64]byte]
 
@@ -280,24 +312,32 @@ func TestWhatHasLeftIsNotKept(t *testing.T) {
 	plain.ShutDown()
 }
 
-// A table that has shrunk still knows every key, wherever it is.
+// A table that has grown and shrunk still knows every key, wherever it is, and however it finds it.
 func TestNothingIsForgottenWhenTablesShrink(t *testing.T) {
+	for name, hash := range map[string]func(int) uint64{
+		"no hash":   nil,
+		"good hash": func(key int) uint64 { return hashOf(strconv.Itoa(key)) },
+		"poor hash": func(key int) uint64 { return hashOf(strconv.Itoa(key / 16)) },
+		"counting":  func(key int) uint64 { return uint64(key) },
+	} {
+		t.Run(name, func(t *testing.T) { growAndShrink(t, hash) })
+	}
+}
+
+func growAndShrink(t *testing.T, hash func(int) uint64) {
 	const n = 50_000
 
 	clk := newHandClock()
-	q := queue.NewKeyed[int](clk, queue.KeyedConfig[int]{})
+	q := queue.NewKeyed(clk, queue.KeyedConfig[int, int]{Hash: hash})
 
 	defer q.Stop()
 
-	takeAndRetry := func(keys []int, delay time.Duration) {
-		for _, key := range keys {
-			q.Put(key, key, queue.Live)
-			q.Take()
-			q.Retry(key, key, delay)
-		}
+	for _, key := range []int{-1, -2} {
+		q.Put(key, key, queue.Live)
+		q.Take()
+		q.Retry(key, key, time.Hour)
 	}
 
-	takeAndRetry([]int{-1, -2}, time.Hour)
 	q.Fail(-3)
 	q.Put(-4, -4, queue.Live)
 	q.Take()
@@ -312,11 +352,30 @@ func TestNothingIsForgottenWhenTablesShrink(t *testing.T) {
 		q.Put(key, key, lane)
 	}
 
-	for range n {
-		key, _, _ := q.Take()
-		q.Done(key)
+	random := rand.New(rand.NewPCG(1, 1))
+	out := []int{}
+	seen := map[int]bool{}
+
+	for len(seen) < n {
+		if key, value, ok := q.Take(); ok {
+			require.Equal(t, key, value)
+			require.False(t, seen[key], "handed out twice")
+
+			seen[key] = true
+			out = append(out, key)
+		}
+
+		// They are done in another order than that in which they were taken.
+		if len(out) == 1000 {
+			for _, i := range random.Perm(len(out)) {
+				q.Done(out[i])
+			}
+
+			out = out[:0]
+		}
 	}
 
+	require.Empty(t, out)
 	assert.Equal(t, 1, q.Failures(-3))
 	q.Put(-1, -1, queue.Live)
 	q.Put(-2, -2, queue.Fill)

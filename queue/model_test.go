@@ -3,6 +3,7 @@ package queue_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -272,12 +273,21 @@ func (m *keyedModel) told() int {
 	return 0
 }
 
+// hashes are good, poor and useless ones; with none at all, keys are found in another way.
+var hashes = []func(int) uint64{
+	nil,
+	func(key int) uint64 { return hashOf(fmt.Sprint(key)) },
+	func(key int) uint64 { return uint64(key % 3) },
+	func(int) uint64 { return math.MaxUint64 },
+}
+
 // runKeyed runs chosen operations against a Keyed and its model side by side. It must run in a synctest bubble.
 func runKeyed(t require.TestingT, keys int, c choices) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clk := clockwork.NewFakeClockAt(start)
 	told := 0
-	q := queue.NewKeyed[int](clk, queue.KeyedConfig[string]{
+	q := queue.NewKeyed(clk, queue.KeyedConfig[int, string]{
+		Hash:  hashes[c.pick(len(hashes))],
 		Merge: func(older, newer string) string { return older + "+" + newer },
 		Ready: func() { told++ },
 	})
@@ -290,7 +300,7 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 		wantTold := 0
 		told = 0
 
-		switch op := c.pick(20); op {
+		switch op := c.pick(22); op {
 		case 0, 1, 2, 3:
 			lane := queue.Lane(op % 2)
 			q.Put(key, value, lane)
@@ -298,13 +308,13 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 
 			wantTold = m.told()
 		case 4:
-			items := make([]queue.Item[int, string], c.pick(4))
+			items := make([]item[int, string], c.pick(4))
 			for i := range items {
-				items[i] = queue.Item[int, string]{Key: (key + i) % keys, Value: value}
-				m.put(items[i].Key, value, queue.Fill)
+				items[i] = item[int, string]{(key + i) % keys, value}
+				m.put(items[i].key, value, queue.Fill)
 			}
 
-			q.PutAll(items, queue.Fill)
+			q.PutAll(all(items...), queue.Fill)
 
 			wantTold = m.told()
 		case 5, 6, 7, 8:
@@ -317,6 +327,15 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 			m.done(key)
 
 			wantTold = m.told()
+		case 20, 21:
+			key = m.mostlyOut(key)
+			next, value, ok := q.TakeNext(key)
+			m.done(key)
+
+			wantKey, wantValue, wantOK := m.take()
+			wantTold = m.told()
+
+			require.Equal(t, fmt.Sprint(wantKey, wantValue, wantOK), fmt.Sprint(next, value, ok))
 		case 11, 12, 13:
 			key = m.mostlyOut(key)
 			delay := time.Duration(c.pick(6)-1) * time.Second

@@ -37,14 +37,14 @@ func (q *Keyed[K, V]) Pending() []PendingItem[K] {
 		items = append(items, item)
 	}
 
-	t.ready[Live].each(add)
-	t.ready[Fill].each(add)
+	t.entries.each(&t.ready[Live], add)
+	t.entries.each(&t.ready[Fill], add)
 
 	for _, s := range t.delayed.sorted() {
-		add(s.element)
+		add(t.entries.at(s.element))
 	}
 
-	t.out.each(add)
+	t.entries.each(&t.out, add)
 
 	return items
 }

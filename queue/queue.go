@@ -65,16 +65,8 @@ func NewQueue[T comparable](clk clockwork.Clock, opts ...Option) *Queue[T] {
 		panic("queue: NewQueue with a policy that is not valid: " + err.Error())
 	}
 
-	q := &Queue[T]{
-		policy: c.policy,
-		random: c.random,
-		items:  newTable[T, struct{}](nil),
-	}
-
+	q := &Queue[T]{policy: c.policy, random: c.random, alarm: newAlarm(clk)}
 	q.wake.L = &q.mu
-	q.alarm.init(clk, &q.mu)
-	q.alarm.collect = q.collectLocked
-	q.alarm.ring = q.ring
 
 	return q
 }
@@ -147,7 +139,7 @@ func (q *Queue[T]) Done(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	if again := q.items.done(item); again != nil {
+	if again, _ := q.items.done(item); again != 0 {
 		q.items.makeReady(again, Live, q.catchUpLocked())
 		q.wake.Signal()
 	}
@@ -213,7 +205,7 @@ func (q *Queue[T]) ring() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	q.alarm.settle(q.alarm.now())
+	q.alarm.settle(q.alarm.now(), q)
 	q.alarm.rung()
 }
 
@@ -230,7 +222,7 @@ func (q *Queue[T]) addAfterLocked(item T, d time.Duration) {
 		q.delays.push(after(now, d), item)
 	}
 
-	q.alarm.settle(now)
+	q.alarm.settle(now, q)
 
 	if d <= 0 {
 		q.addLocked(item, now)
@@ -252,6 +244,9 @@ func (q *Queue[T]) collectDueLocked() {
 		q.catchUpLocked()
 	}
 }
+
+// lock implements sleeper.
+func (q *Queue[T]) lock() sync.Locker { return &q.mu }
 
 // collectLocked does the delayed adds that are due, and returns when the next one is.
 func (q *Queue[T]) collectLocked(now time.Duration) (next time.Duration, some bool) {

@@ -5,73 +5,58 @@ import (
 	"time"
 )
 
-const (
-	// liveRun is how many Live keys in a row are taken while a Fill key waits. Large enough that changes hardly notice
-	// an initial fill, small enough that a fill moves on under a steady stream of changes.
-	liveRun = 16
-
-	// maxFree is how many unused entries are kept for later.
-	maxFree = 1024
-
-	// A table that has held at least largeTable keys is replaced when no more than one in shrinkRatio is left. A map
-	// of the runtime never gives memory back by itself.
-	largeTable  = 4096
-	shrinkRatio = 32
-)
+// liveRun is how many Live keys in a row are taken while a Fill key waits. Large enough that changes hardly notice an
+// initial fill, small enough that a fill moves on under a steady stream of changes.
+const liveRun = 16
 
 // table is the mechanism behind both front ends: a state machine over keys, without lock and without clock. Times are
 // handed in, as durations since whatever the owner counts from, and must not decrease.
 //
-// Invariant: an entry is in index, and in exactly one of the lists and the heap, the one that its state names. A
-// processing entry that was not put again holds no value. An idle entry has failures.
+// Invariant: an entry can be found by its key, and is in exactly one of the lists and the heap, the one that its state
+// names. A processing entry that was not put again holds no value. An idle entry has failures.
 type table[K comparable, V any] struct {
 	// merge combines two values for one key; nil takes the newer one.
 	merge func(older, newer V) V
+	// hash is that of a key; nil if the owner has none for its keys.
+	hash func(K) uint64
 
-	index map[K]*entry[K, V]
-	// peak is the largest size of index since index was made.
-	peak int
+	entries slab[K, V]
+	// Keys are found by their hash, or where they have none, in a map, which takes several times the memory.
+	index index
+	plain map[K]ref
 
-	ready   [laneCount]list[K, V]
-	delayed deadlines[*entry[K, V]]
-	out     list[K, V]
-	idle    list[K, V]
+	ready   [laneCount]list
+	delayed deadlines[ref]
+	out     list
+	idle    list
 
 	// run counts the Live keys taken in a row while a Fill key was waiting.
 	run int
-
-	free      *entry[K, V]
-	freeCount int
-}
-
-func newTable[K comparable, V any](merge func(older, newer V) V) table[K, V] {
-	return table[K, V]{
-		merge:   merge,
-		index:   map[K]*entry[K, V]{},
-		delayed: deadlines[*entry[K, V]]{moved: func(e *entry[K, V], pos int) { e.pos = int32(pos) }},
-	}
 }
 
 // put adds a key, or merges the value into what waits under the key. It tells whether the key became ready by it.
 func (t *table[K, V]) put(key K, value V, lane Lane, now time.Duration) bool {
 	lane = min(lane, Fill)
+	hash := t.hashOf(key)
 
-	e := t.index[key]
-	if e == nil {
-		e = t.create(key)
-		e.value = value
-		t.makeReady(e, lane, now)
+	r := t.find(key, hash)
+	if r == 0 {
+		r = t.create(key, hash)
+		t.entries.at(r).value = value
+		t.makeReady(r, lane, now)
 
 		return true
 	}
+
+	e := t.entries.at(r)
 
 	switch e.state {
 	case Ready:
 		e.value = t.merged(e.value, value)
 
 		if lane < e.lane {
-			t.detach(e)
-			t.makeReady(e, lane, now)
+			t.detach(r)
+			t.makeReady(r, lane, now)
 		}
 
 		return false
@@ -82,8 +67,8 @@ func (t *table[K, V]) put(key K, value V, lane Lane, now time.Duration) bool {
 			return false
 		}
 
-		t.detach(e)
-		t.makeReady(e, Live, now)
+		t.detach(r)
+		t.makeReady(r, Live, now)
 
 		return true
 	case Processing:
@@ -95,9 +80,9 @@ func (t *table[K, V]) put(key K, value V, lane Lane, now time.Duration) bool {
 
 		return false
 	default:
-		t.detach(e)
+		t.detach(r)
 		e.value = value
-		t.makeReady(e, lane, now)
+		t.makeReady(r, lane, now)
 
 		return true
 	}
@@ -116,44 +101,57 @@ func (t *table[K, V]) take() (key K, value V, ok bool) {
 		t.run++
 	}
 
-	e := t.ready[lane].head
-	if e == nil {
+	r := t.ready[lane].head
+	if r == 0 {
 		return key, value, false
 	}
 
-	t.detach(e)
+	e := t.entries.at(r)
+
+	t.detach(r)
 	e.value, value = value, e.value
 	e.state = Processing
-	t.out.append(e)
+	t.entries.append(&t.out, r)
 
 	return e.key, value, true
 }
 
 // done ends the processing of a key. If the key was put meanwhile, it returns the entry, which the caller must hand to
-// makeReady: when that is the case is seldom, and not known before, and only then does a caller need the time.
-func (t *table[K, V]) done(key K) (again *entry[K, V]) {
-	e := t.index[key]
-	if e == nil || e.state != Processing {
-		return nil
+// makeReady, with the lane: when that is the case is seldom, and not known before, and only then does a caller need the
+// time.
+func (t *table[K, V]) done(key K) (again ref, lane Lane) {
+	r := t.find(key, t.hashOf(key))
+	if r == 0 {
+		return 0, 0
 	}
 
-	t.detach(e)
+	e := t.entries.at(r)
+	if e.state != Processing {
+		return 0, 0
+	}
+
+	t.detach(r)
 
 	if !e.again {
-		t.settle(e)
+		t.settle(r)
 
-		return nil
+		return 0, 0
 	}
 
-	e.again, e.lane = false, e.againLane
+	e.again = false
 
-	return e
+	return r, e.againLane
 }
 
 // retry ends the processing of a key and puts it again, to be ready at due. It tells whether the key is ready at once.
 func (t *table[K, V]) retry(key K, value V, due, now time.Duration) bool {
-	e := t.index[key]
-	if e == nil || e.state != Processing {
+	r := t.find(key, t.hashOf(key))
+	if r == 0 {
+		return false
+	}
+
+	e := t.entries.at(r)
+	if e.state != Processing {
 		return false
 	}
 
@@ -167,17 +165,21 @@ func (t *table[K, V]) retry(key K, value V, due, now time.Duration) bool {
 		}
 	}
 
-	t.detach(e)
+	t.detach(r)
 	e.value, e.again = value, false
 
 	if due <= now {
-		t.makeReady(e, lane, now)
+		t.makeReady(r, lane, now)
 
 		return true
 	}
 
+	if t.delayed.moved == nil {
+		t.delayed.moved = func(r ref, pos int) { t.entries.at(r).pos = int32(pos) }
+	}
+
 	e.state, e.lane, e.at = Delayed, lane, due
-	t.delayed.push(due, e)
+	t.delayed.push(due, r)
 
 	return false
 }
@@ -187,8 +189,8 @@ func (t *table[K, V]) collect(now time.Duration) int {
 	count := 0
 
 	for due, some := t.delayed.next(); some && due <= now; due, some = t.delayed.next() {
-		_, e := t.delayed.pop()
-		t.makeReady(e, e.lane, due)
+		_, r := t.delayed.pop()
+		t.makeReady(r, t.entries.at(r).lane, due)
 
 		count++
 	}
@@ -198,13 +200,16 @@ func (t *table[K, V]) collect(now time.Duration) int {
 
 // fail counts a failure of a key, which need not be in the table, and returns the count.
 func (t *table[K, V]) fail(key K) int {
-	e := t.index[key]
-	if e == nil {
-		e = t.create(key)
-		e.state = idle
-		t.idle.append(e)
+	hash := t.hashOf(key)
+
+	r := t.find(key, hash)
+	if r == 0 {
+		r = t.create(key, hash)
+		t.entries.at(r).state = idle
+		t.entries.append(&t.idle, r)
 	}
 
+	e := t.entries.at(r)
 	if e.failures < math.MaxInt32 {
 		e.failures++
 	}
@@ -212,25 +217,29 @@ func (t *table[K, V]) fail(key K) int {
 	return int(e.failures)
 }
 
-// forget sets the failures of a key back to none.
-func (t *table[K, V]) forget(key K) {
-	e := t.index[key]
-	if e == nil {
-		return
+// forget sets the failures of a key back to none, and returns how many there were.
+func (t *table[K, V]) forget(key K) int {
+	r := t.find(key, t.hashOf(key))
+	if r == 0 {
+		return 0
 	}
 
+	e := t.entries.at(r)
+	failures := e.failures
 	e.failures = 0
 
 	if e.state == idle {
-		t.detach(e)
-		t.settle(e)
+		t.detach(r)
+		t.settle(r)
 	}
+
+	return int(failures)
 }
 
 // failures returns how often a key has failed since it was last forgotten.
 func (t *table[K, V]) failures(key K) int {
-	if e := t.index[key]; e != nil {
-		return int(e.failures)
+	if r := t.find(key, t.hashOf(key)); r != 0 {
+		return int(t.entries.at(r).failures)
 	}
 
 	return 0
@@ -238,16 +247,16 @@ func (t *table[K, V]) failures(key K) int {
 
 // drop empties the backlog: what is ready and what is delayed goes, with its failures, and nothing is to be done again.
 func (t *table[K, V]) drop() {
-	t.ready = [laneCount]list[K, V]{}
-	t.delayed = deadlines[*entry[K, V]]{moved: t.delayed.moved}
+	t.ready = [laneCount]list{}
+	t.delayed = deadlines[ref]{moved: t.delayed.moved}
 
-	t.out.each(func(e *entry[K, V]) {
+	t.entries.each(&t.out, func(e *entry[K, V]) {
 		var none V
 
 		e.value, e.again = none, false
 	})
 
-	t.rebuild(t.out.count + t.idle.count)
+	t.pack()
 }
 
 func (t *table[K, V]) readyCount() int { return t.ready[Live].count + t.ready[Fill].count }
@@ -255,8 +264,10 @@ func (t *table[K, V]) readyCount() int { return t.ready[Live].count + t.ready[Fi
 // oldest returns since when the key waits that has been in its lane for longest.
 func (t *table[K, V]) oldest() (since time.Duration, ok bool) {
 	for lane := range t.ready {
-		if e := t.ready[lane].head; e != nil && (!ok || e.at < since) {
-			since, ok = e.at, true
+		if r := t.ready[lane].head; r != 0 {
+			if e := t.entries.at(r); !ok || e.at < since {
+				since, ok = e.at, true
+			}
 		}
 	}
 
@@ -272,78 +283,41 @@ func (t *table[K, V]) merged(older, newer V) V {
 }
 
 // makeReady appends a detached entry to a lane.
-func (t *table[K, V]) makeReady(e *entry[K, V], lane Lane, since time.Duration) {
+func (t *table[K, V]) makeReady(r ref, lane Lane, since time.Duration) {
+	e := t.entries.at(r)
 	e.state, e.lane, e.at = Ready, lane, since
-	t.ready[lane].append(e)
+	t.entries.append(&t.ready[lane], r)
 }
 
 // settle keeps a detached entry if it has failures, and lets go of it otherwise.
-func (t *table[K, V]) settle(e *entry[K, V]) {
+func (t *table[K, V]) settle(r ref) {
+	e := t.entries.at(r)
+
 	if e.failures > 0 {
 		e.state = idle
-		t.idle.append(e)
+		t.entries.append(&t.idle, r)
 
 		return
 	}
 
-	delete(t.index, e.key)
+	t.leave(r)
+	t.entries.free(r)
 
-	*e = entry[K, V]{}
-
-	if t.freeCount < maxFree {
-		e.next, t.free = t.free, e
-		t.freeCount++
-	}
-
-	if left := len(t.index); t.peak >= largeTable && left <= t.peak/shrinkRatio {
-		t.rebuild(left)
+	if t.entries.loose() {
+		t.pack()
 	}
 }
 
 // detach takes an entry out of the list or heap that holds it.
-func (t *table[K, V]) detach(e *entry[K, V]) {
-	switch e.state {
+func (t *table[K, V]) detach(r ref) {
+	switch e := t.entries.at(r); e.state {
 	case Ready:
-		t.ready[e.lane].remove(e)
+		t.entries.remove(&t.ready[e.lane], r)
 	case Delayed:
 		t.delayed.remove(int(e.pos))
 	case Processing:
-		t.out.remove(e)
+		t.entries.remove(&t.out, r)
 	default:
-		t.idle.remove(e)
-	}
-}
-
-// create returns a detached entry for a key that has none.
-func (t *table[K, V]) create(key K) *entry[K, V] {
-	e := t.free
-	if e == nil {
-		e = new(entry[K, V])
-	} else {
-		t.free, e.next = e.next, nil
-		t.freeCount--
-	}
-
-	e.key = key
-	t.index[key] = e
-	t.peak = max(t.peak, len(t.index))
-
-	return e
-}
-
-// rebuild replaces the index by one of the given size. It walks the lists, not the old index: that takes time with what
-// is left instead of with what once was.
-func (t *table[K, V]) rebuild(size int) {
-	t.index, t.peak = make(map[K]*entry[K, V], size), size
-
-	enter := func(e *entry[K, V]) { t.index[e.key] = e }
-
-	t.ready[Live].each(enter)
-	t.ready[Fill].each(enter)
-	t.out.each(enter)
-	t.idle.each(enter)
-
-	for _, s := range t.delayed.slots {
-		enter(s.element)
+		t.entries.remove(&t.idle, r)
 	}
 }

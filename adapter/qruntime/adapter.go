@@ -1,20 +1,21 @@
 // Package qruntime owns the adapter of queue controllers: the queue of their items, the workers that take from it,
 // the run hook and the shutdown hook.
 //
-// An [Adapter] has no goroutine at rest. Workers are started when items become ready, up to the controller's
-// concurrency, and end when none is left; the run hook has a goroutine of its own for as long as it runs. One item is
-// never in two workers at once. What happens after a pass follows from its [outcome] alone.
+// An [Adapter] has no goroutine at rest, and little memory. Workers are started when items become ready, up to the
+// controller's concurrency, and end when none is left; the run hook has a goroutine of its own for as long as it runs. One
+// item is never in two workers at once. What happens after a pass follows from its [outcome] alone.
 package qruntime
 
 import (
 	"cmp"
 	"context"
+	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
-	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
@@ -24,6 +25,9 @@ import (
 	"github.com/switchyard-run/switchyard/queue"
 	"github.com/switchyard-run/switchyard/reduced"
 )
+
+// atOnce is how many items are put under one lock, so that workers need not wait for long.
+const atOnce = 512
 
 // Config is what an adapter is made of. All fields are needed.
 type Config struct {
@@ -46,108 +50,119 @@ type Config struct {
 	Logger *zap.Logger
 }
 
-// job is what is to be done with the resource of an item.
-type job uint8
-
-const (
-	reconcile job = iota
-	mapInput
-)
-
-// item is what the queue holds one of at most.
-type item struct {
-	key reduced.Key
-	job job
-}
-
 // Adapter runs one queue controller.
 type Adapter struct {
-	cfg       Config
-	queue     *queue.Keyed[item, reduced.Metadata]
-	primaries primaries
-	hook      *hook
-	recorder  adapter.Recorder
+	cfg      Config
+	queue    *queue.Keyed[item, *reduced.Facts]
+	inputs   inputs
+	recorder adapter.Recorder
 
 	// failing counts the items that have failed since they last succeeded.
 	failing atomic.Int64
 
+	// created is from when passes count the time.
+	created time.Time
 	ctx     context.Context // set by Start
 	running sync.WaitGroup  // workers and the run hook
 
-	// mu guards the pool: who works, and whether anybody may.
-	mu      sync.Mutex
-	open    bool
-	workers map[*worker]struct{}
-	limit   int
+	pool
 }
 
 // New returns an adapter with an empty queue.
 func New(cfg Config) *Adapter {
-	a := &Adapter{
-		cfg:       cfg,
-		primaries: primariesOf(cfg.Settings.Inputs),
-		workers:   map[*worker]struct{}{},
-		limit:     int(cfg.Settings.Concurrency.ValueOr(1)),
-	}
+	a := &Adapter{cfg: cfg, inputs: inputsOf(cfg.Settings.Inputs), created: cfg.Clock.Now()}
 
-	a.hook = &hook{adapter: a, retry: adapter.NewRetry(cfg.Backoff, adapter.Healthy, cfg.Random)}
-	a.queue = queue.NewKeyed[item](cfg.Clock, queue.KeyedConfig[reduced.Metadata]{Merge: reduced.Merge, Ready: a.hire})
-	a.recorder.Enter(adapter.Registered, cfg.Clock.Now())
+	a.limit = int(cfg.Settings.Concurrency.ValueOr(1))
+	a.cfg.Settings.Inputs, a.cfg.Settings.Outputs = nil, nil // not needed any more
+	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, *reduced.Facts]{Hash: item.hash, Merge: merge, Ready: a.hire})
+	a.recorder.Enter(adapter.Registered, a.created)
 
 	return a
 }
 
-// Deliver puts a changed resource into the queue: to be reconciled, or to be mapped. It never blocks on the controller.
+// now is the time since the adapter was created, which is quicker to read than that of the day.
+func (a *Adapter) now() time.Duration { return a.cfg.Clock.Since(a.created) }
+
+func (a *Adapter) time(since time.Duration) time.Time { return a.created.Add(since) }
+
+// Deliver puts a changed resource into the queue: to be reconciled, or to be mapped. It never blocks on the controller. A
+// resource on whose kind the controller has no input is ignored.
 func (a *Adapter) Deliver(md *reduced.Metadata, kind controller.InputKind) {
-	a.queue.Put(itemOf(md, kind), *md, queue.Live)
+	if number, ok := a.inputs.find(md.Key().Kind); ok {
+		it, facts := delivered(md, number, kind)
+		a.queue.Put(it, facts, queue.Live)
+	}
 }
 
 // DeliverAll is Deliver for each of the changes in turn, all by one kind of input. It does not keep the slice.
 func (a *Adapter) DeliverAll(changes []reduced.Metadata, kind controller.InputKind) {
-	items := make([]queue.Item[item, reduced.Metadata], len(changes))
-
-	for i := range changes {
-		items[i] = queue.Item[item, reduced.Metadata]{Key: itemOf(&changes[i], kind), Value: changes[i]}
+	for part := range slices.Chunk(changes, atOnce) {
+		a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
+			for i := range part {
+				if number, ok := a.inputs.find(part[i].Key().Kind); ok && !yield(delivered(&part[i], number, kind)) {
+					return
+				}
+			}
+		}, queue.Live)
 	}
-
-	a.queue.PutAll(items, queue.Live)
 }
 
-func itemOf(md *reduced.Metadata, kind controller.InputKind) item {
-	it := item{key: md.Key()}
+// delivered returns what is to be put for a change. The facts are needed only for a mapping.
+func delivered(md *reduced.Metadata, number int, kind controller.InputKind) (item, *reduced.Facts) {
+	it := item{id: md.ID(), kind: uint32(number)}
 
-	if kind != controller.InputQPrimary {
-		it.job = mapInput
+	if kind == controller.InputQPrimary {
+		return it, nil
 	}
 
-	return it
+	it.job = mapInput
+	facts := md.Facts
+
+	return it, &facts
 }
 
-// Fill puts resources into the queue to be reconciled, behind live changes; failing ones keep their backoff.
-func (a *Adapter) Fill(keys []reduced.Key) { a.putAll(keys, queue.Fill) }
+// Fill puts resources into the queue to be reconciled, behind live changes; failing ones keep their backoff. Resources
+// that are not primary inputs are ignored.
+func (a *Adapter) Fill(keys []reduced.Key) {
+	for part := range slices.Chunk(keys, atOnce) {
+		a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
+			for _, key := range part {
+				if it, err := a.inputs.primary(key); err == nil && !yield(it, nil) {
+					return
+				}
+			}
+		}, queue.Fill)
+	}
+}
 
 // Trigger puts resources into the queue to be reconciled as if they had changed, all of them or, with an error that
 // names the first that is not a primary input of the controller, none.
 func (a *Adapter) Trigger(keys []reduced.Key) error {
-	for _, key := range keys {
-		if err := a.primaries.check(key); err != nil {
+	items := make([]item, len(keys))
+
+	for i, key := range keys {
+		it, err := a.inputs.primary(key)
+		if err != nil {
 			return err
 		}
+
+		items[i] = it
 	}
 
-	a.putAll(keys, queue.Live)
+	a.queue.PutAll(toReconcile(items), queue.Live)
 
 	return nil
 }
 
-func (a *Adapter) putAll(keys []reduced.Key, lane queue.Lane) {
-	items := make([]queue.Item[item, reduced.Metadata], len(keys))
-
-	for i, key := range keys {
-		items[i].Key.key = key
+// toReconcile yields the items in the form in which they are put.
+func toReconcile(items []item) iter.Seq2[item, *reduced.Facts] {
+	return func(yield func(item, *reduced.Facts) bool) {
+		for _, it := range items {
+			if !yield(it, nil) {
+				return
+			}
+		}
 	}
-
-	a.queue.PutAll(items, lane)
 }
 
 // Len returns the number of items that are ready or wait for a later time.
@@ -167,7 +182,7 @@ func (a *Adapter) Start(ctx context.Context) {
 	a.mu.Unlock()
 
 	if a.cfg.Settings.RunHook != nil {
-		adapter.Loop(&a.running, a.hook.step, func() { a.hook.exited = adapter.ErrGoexit })
+		a.runHook()
 	}
 
 	a.hire()
@@ -191,37 +206,6 @@ func (a *Adapter) Wait() {
 	a.recorder.Enter(adapter.Stopped, a.cfg.Clock.Now())
 }
 
-// shutdown calls the hook in a goroutine of its own, which survives that the hook ends it.
-func (a *Adapter) shutdown() {
-	var (
-		hook   sync.WaitGroup
-		called bool
-		err    error
-	)
-
-	adapter.Loop(&hook, func() bool {
-		if called {
-			return false
-		}
-
-		called = true
-		err = adapter.Contain(func() error {
-			a.cfg.Settings.ShutdownHook()
-
-			return nil
-		})
-
-		return false
-	}, func() { err = adapter.ErrGoexit })
-
-	hook.Wait()
-
-	if err != nil {
-		a.cfg.Metrics.Crashes.Inc()
-		a.cfg.Logger.Error("shutdown hook failed", adapter.ErrorFields(err)...)
-	}
-}
-
 // Status returns what the controller is doing.
 func (a *Adapter) Status() adapter.Status {
 	status := a.recorder.Status()
@@ -235,121 +219,18 @@ func (a *Adapter) Status() adapter.Status {
 	defer a.mu.Unlock()
 
 	// Of passes that began at one moment the first by name is told, whichever worker comes first.
-	for w := range a.workers {
-		if p := w.current(); p.running && (status.BusySince.IsZero() ||
-			cmp.Or(p.started.Compare(status.BusySince), cmp.Compare(p.item.String(), status.Doing)) < 0) {
-			status.BusySince, status.Doing = p.started, p.item.String()
+	for _, w := range a.workers {
+		p := w.pass.Load()
+		if p == nil {
+			continue
+		}
+
+		since, doing := a.time(p.began), p.String()
+
+		if status.BusySince.IsZero() || cmp.Or(since.Compare(status.BusySince), cmp.Compare(doing, status.Doing)) < 0 {
+			status.BusySince, status.Doing = since, doing
 		}
 	}
 
 	return status
-}
-
-// String names the item for people.
-func (it item) String() string {
-	if it.job == mapInput {
-		return "map " + it.key.String()
-	}
-
-	return "reconcile " + it.key.String()
-}
-
-// hook runs the controller's run hook, and runs it again when it fails.
-type hook struct {
-	adapter *Adapter
-	retry   *adapter.Retry
-
-	// The fields below belong to the hook's goroutine.
-	started time.Time
-	exited  error
-}
-
-// step is one call of the hook with what follows it; it tells whether there is to be another.
-func (h *hook) step() bool {
-	a := h.adapter
-	err := h.exited
-	h.exited = nil
-
-	if err == nil {
-		h.started = a.cfg.Clock.Now()
-		err = adapter.Contain(func() error { return a.cfg.Settings.RunHook(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
-	}
-
-	if a.ctx.Err() != nil {
-		return false
-	}
-
-	now := a.cfg.Clock.Now()
-
-	if err == nil {
-		a.cfg.Logger.Debug("run hook finished")
-
-		if a.failing.Load() == 0 {
-			a.recorder.Recover()
-		}
-
-		return false
-	}
-
-	attempt, delay := h.retry.Failed(now.Sub(h.started))
-
-	a.cfg.Metrics.Crashes.Inc()
-	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
-	a.cfg.Logger.Error("run hook failed and will be run again", append(adapter.ErrorFields(err),
-		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
-
-	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
-		return false
-	}
-
-	a.recorder.Enter(adapter.Running, a.cfg.Clock.Now())
-
-	return true
-}
-
-// primaries answers which resources the controller reconciles. It does not change.
-type primaries struct {
-	whole map[reduced.Kind]struct{}
-	ids   map[reduced.Key]struct{}
-}
-
-func primariesOf(inputs []controller.Input) primaries {
-	p := primaries{whole: map[reduced.Kind]struct{}{}, ids: map[reduced.Key]struct{}{}}
-
-	for _, in := range inputs {
-		if in.Kind != controller.InputQPrimary {
-			continue
-		}
-
-		kind := reduced.Kind{Namespace: in.Namespace, Type: in.Type}
-
-		if id, ok := in.ID.Get(); ok {
-			p.ids[reduced.Key{Kind: kind, ID: id}] = struct{}{}
-		} else {
-			p.whole[kind] = struct{}{}
-		}
-	}
-
-	return p
-}
-
-// check returns an error that names the resource if it is not a primary input.
-func (p primaries) check(ptr reduced.Key) error {
-	if _, ok := p.whole[ptr.Kind]; ok {
-		return nil
-	}
-
-	if _, ok := p.ids[ptr]; ok {
-		return nil
-	}
-
-	return &NotPrimaryError{Resource: ptr.Pointer()}
-}
-
-// NotPrimaryError says that a resource was to be reconciled that is not a primary input of the controller.
-type NotPrimaryError struct{ Resource resource.Pointer }
-
-// Error names the resource.
-func (e *NotPrimaryError) Error() string {
-	return reduced.KeyOf(e.Resource).String() + " is not a primary input of the controller: declare it as InputQPrimary or leave it out"
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/switchyard-run/switchyard/adapter/qruntime"
@@ -57,6 +58,9 @@ type bench struct {
 	mapInput  func(ctx context.Context, md controller.ReducedResourceMetadata) ([]resource.Pointer, error)
 	known     []reduced.Key // what is filled in when everything is
 
+	level      zapcore.Level     // of the logger, by default debug
+	withLogger func(*zap.Logger) // called in each pass, if set
+
 	logs  *observer.ObservedLogs
 	began time.Time
 	stop  context.CancelFunc
@@ -72,12 +76,11 @@ type bench struct {
 // that somebody waits for. In the end the adapter is stopped, and nothing of it may be left.
 func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 	synctest.Test(t, func(t *testing.T) {
-		core, logs := observer.New(zap.DebugLevel)
 		engine := metrics.NewEngine(true)
 		ctx, stop := context.WithCancel(t.Context())
 
 		b := &bench{
-			name: t.Name() + engine.Name(), logs: logs, began: time.Now(), ctx: ctx, stop: stop,
+			name: t.Name() + engine.Name(), began: time.Now(), ctx: ctx, stop: stop, level: zap.DebugLevel,
 			reconcile: func(context.Context, resource.ID) error { return nil },
 			mapInput: func(context.Context, controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
 				return nil, nil
@@ -92,6 +95,9 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 		if prepare != nil {
 			prepare(t, b)
 		}
+
+		core, logs := observer.New(b.level)
+		b.logs = logs
 
 		b.Adapter = qruntime.New(qruntime.Config{
 			Controller: callbacks{b},
@@ -117,18 +123,26 @@ type callbacks struct{ b *bench }
 func (c callbacks) Name() string                   { return "unused" }
 func (c callbacks) Settings() controller.QSettings { panic("read by whoever registers") }
 
-func (c callbacks) Reconcile(ctx context.Context, _ *zap.Logger, _ controller.QRuntime, ptr resource.Pointer) error {
+func (c callbacks) Reconcile(ctx context.Context, logger *zap.Logger, _ controller.QRuntime, ptr resource.Pointer) error {
 	c.b.note(ptr.ID())
+	c.log(logger)
 
 	return c.b.reconcile(ctx, ptr.ID())
 }
 
 func (c callbacks) MapInput(
-	ctx context.Context, _ *zap.Logger, _ controller.QRuntime, md controller.ReducedResourceMetadata,
+	ctx context.Context, logger *zap.Logger, _ controller.QRuntime, md controller.ReducedResourceMetadata,
 ) ([]resource.Pointer, error) {
 	c.b.note("map " + md.ID())
+	c.log(logger)
 
 	return c.b.mapInput(ctx, md)
+}
+
+func (c callbacks) log(logger *zap.Logger) {
+	if c.b.withLogger != nil {
+		c.b.withLogger(logger)
+	}
 }
 
 // note adds a pass to the trace, as "0s: a".

@@ -3,6 +3,7 @@ package qruntime
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"go.uber.org/zap"
@@ -13,13 +14,13 @@ import (
 // mapAll maps a resource as it is, and then with each set of labels that it has no more: whoever depended on it by a
 // label has to see that this is gone. It returns what is to be reconciled if all of that went well, or else a failure and
 // nothing. To be skipped with some labels is no failure, and does not keep the others from being mapped.
-func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, md *reduced.Metadata) (keys []reduced.Key, skipped error) {
-	former, _ := md.FormerLabels()
+func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, p *pass) (items []item, skipped error) {
+	former, _ := p.facts.FormerLabels()
 
-	for _, labels := range append([]resource.Labels{*md.Labels()}, former...) {
+	for _, labels := range append([]resource.Labels{*p.facts.Labels()}, former...) {
 		var err error
 
-		switch keys, err = a.mapOnce(ctx, logger, keys, reduced.About(md.Key(), md.WithLabels(labels))); {
+		switch items, err = a.mapOnce(ctx, logger, items, reduced.About(a.inputs.key(p.item), p.facts.WithLabels(labels))); {
 		case err == nil:
 		case a.cfg.Skipped(err):
 			skipped = err
@@ -28,30 +29,32 @@ func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, md *reduced.Me
 		}
 	}
 
-	return keys, skipped
+	return items, skipped
 }
 
 // mapOnce appends what the controller maps the resource to. It is checked as a whole.
-func (a *Adapter) mapOnce(ctx context.Context, logger *zap.Logger, keys []reduced.Key, md reduced.Metadata) ([]reduced.Key, error) {
+func (a *Adapter) mapOnce(ctx context.Context, logger *zap.Logger, items []item, md reduced.Metadata) ([]item, error) {
 	a.cfg.Metrics.MappedIn.Inc()
 
 	pointers, err := a.cfg.Controller.MapInput(ctx, logger, a.cfg.Runtime, &md)
 	if err != nil {
-		return keys, err
+		return items, err
 	}
+
+	items = slices.Grow(items, len(pointers))
 
 	for i, ptr := range pointers {
 		if ptr == nil {
-			return keys, fmt.Errorf("MapInput returned a nil pointer at index %d", i)
+			return items, fmt.Errorf("MapInput returned a nil pointer at index %d", i)
 		}
 
-		key := reduced.KeyOf(ptr)
-		if err = a.primaries.check(key); err != nil {
-			return keys, fmt.Errorf("MapInput returned a wrong pointer at index %d: %w", i, err)
+		it, err := a.inputs.primary(reduced.KeyOf(ptr))
+		if err != nil {
+			return items, fmt.Errorf("MapInput returned a wrong pointer at index %d: %w", i, err)
 		}
 
-		keys = append(keys, key)
+		items = append(items, it)
 	}
 
-	return keys, nil
+	return items, nil
 }

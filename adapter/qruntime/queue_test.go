@@ -212,16 +212,20 @@ func TestWorkersAreGoneAtRest(t *testing.T) {
 		synctest.Wait()
 		require.Zero(t, workers())
 
+		var all []resource.ID
 		for i := range 100 {
-			b.change(strconv.Itoa(i))
+			all = append(all, strconv.Itoa(i))
 		}
 
-		synctest.Wait()
-		require.Equal(t, 16, workers())
+		for _, queue := range []func(){func() { b.change(all...) }, func() { b.Fill(keys(all...)) }} {
+			queue()
+			synctest.Wait()
+			require.Equal(t, 16, workers())
 
-		pass(time.Minute)
-		require.Len(t, b.passes(), 100)
-		require.Zero(t, workers())
+			pass(time.Minute)
+			require.Len(t, b.passes(), 100)
+			require.Zero(t, workers())
+		}
 	})
 }
 

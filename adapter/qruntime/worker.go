@@ -1,8 +1,7 @@
 package qruntime
 
 import (
-	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,126 +12,115 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// worker takes items one after the other for as long as there are any.
+// worker takes items one after the other for as long as there are any. It begins, and begins anew after an item, as one
+// that looks for work.
 type worker struct {
 	adapter *Adapter
 
-	// mu guards pass, so that others can see what the worker is at.
-	mu   sync.Mutex
-	pass pass
+	// pass is the one that runs, or nil.
+	pass atomic.Pointer[pass]
+
+	// The fields below belong to the worker's goroutine.
+	item  item
+	facts *reduced.Facts
+	taken bool // the item is still to be worked on
+	// ended is when the pass before ended, if the item was taken right after it; otherwise 0. Reading a clock takes longer
+	// than taking an item.
+	ended time.Duration
+
+	// forming is the pass for which dress makes a logger.
+	forming *pass
+	dress   [1]zap.Option
 }
 
-// pass is one call of Reconcile or MapInput.
-type pass struct {
-	item     item
-	metadata reduced.Metadata
-	started  time.Time
-	running  bool
+func newWorker(a *Adapter) *worker {
+	w := &worker{adapter: a}
+
+	w.dress[0] = zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		w.forming.Core = core
+
+		return &w.forming.lines
+	})
+
+	return w
 }
 
-// hire starts workers for what is ready, up to the controller's concurrency. The queue calls it whenever something has
-// become ready.
-func (a *Adapter) hire() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	if !a.open || a.ctx.Err() != nil {
-		return
-	}
-
-	for wanted := a.queue.Len(); wanted > 0 && len(a.workers) < a.limit; wanted-- {
-		w := &worker{adapter: a}
-		a.workers[w] = struct{}{}
-
-		adapter.Loop(&a.running, w.step, w.exited)
-	}
-}
-
-// retire ends a worker, unless something has become ready since it last looked: whoever put that has either seen this
-// worker, or comes to see that it is gone. Once the context has ended, what is ready is left for Wait to drop.
-func (a *Adapter) retire(w *worker) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	if a.open && a.ctx.Err() == nil && a.queue.HasReady() {
-		return false
-	}
-
-	delete(a.workers, w)
-
-	return true
-}
+// start begins to look for work.
+func (w *worker) start() { adapter.Loop(&w.adapter.running, w.step, w.exited) }
 
 // step is one pass; it tells whether to look for another.
 func (w *worker) step() bool {
 	a := w.adapter
 
-	if a.ctx.Err() != nil {
+	if !w.taken && a.ctx.Err() == nil {
+		w.item, w.facts, w.taken = a.queue.Take()
+	}
+
+	if !w.taken {
 		return !a.retire(w)
 	}
 
-	it, md, ok := a.queue.Take()
-	if !ok {
-		return !a.retire(w)
-	}
+	a.looking.Add(-1)
+	a.hire()
 
-	p := pass{item: it, metadata: md, started: a.cfg.Clock.Now(), running: true}
-	w.enter(p)
+	w.taken = false
+	p := w.begin()
+	w.pass.Store(p)
 
-	var mapped []reduced.Key
+	var mapped []item
 
-	err := adapter.Contain(func() (err error) {
-		mapped, err = a.call(a.ctx, &p)
+	w.finish(p, mapped, adapter.Contain(func() (err error) {
+		mapped, err = w.call(p)
 
 		return err
-	})
-
-	w.enter(pass{})
-	a.finish(p, mapped, err)
+	}))
 
 	return true
 }
 
 // exited finishes the pass in which the callback ended the worker's goroutine.
 func (w *worker) exited() {
-	w.mu.Lock()
-	p := w.pass
-	w.pass = pass{}
-	w.mu.Unlock()
-
-	if p.running {
-		w.adapter.finish(p, nil, adapter.ErrGoexit)
+	if p := w.pass.Load(); p != nil {
+		w.finish(p, nil, adapter.ErrGoexit)
 	}
 }
 
-func (w *worker) enter(p pass) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// begin describes the pass for the item.
+func (w *worker) begin() *pass {
+	a := w.adapter
+	p := &pass{item: w.item, facts: w.facts, began: w.ended, lines: lines{about: a.inputs.key(w.item).Pointer()}}
 
-	w.pass = p
-}
+	if p.began == 0 {
+		p.began = a.now()
+	}
 
-func (w *worker) current() pass {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.facts, w.ended = nil, 0
 
-	return w.pass
+	return p
 }
 
 // call calls the controller, and returns what is to be reconciled.
-func (a *Adapter) call(ctx context.Context, p *pass) ([]reduced.Key, error) {
-	logger := a.cfg.Logger.WithLazy(zap.String("namespace", p.item.key.Namespace), zap.String("type", p.item.key.Type), zap.String("id", p.item.key.ID))
+func (w *worker) call(p *pass) ([]item, error) {
+	a := w.adapter
+
+	w.forming = p
+	logger := a.cfg.Logger.WithOptions(w.dress[:]...)
+	w.forming = nil
 
 	if p.item.job == reconcile {
-		return nil, a.cfg.Controller.Reconcile(ctx, logger, a.cfg.Runtime, p.item.key.Pointer())
+		return nil, a.cfg.Controller.Reconcile(a.ctx, logger, a.cfg.Runtime, p.about)
 	}
 
-	return a.mapAll(ctx, logger, &p.metadata)
+	return a.mapAll(a.ctx, logger, p)
 }
 
-// finish counts and logs a pass, and decides what becomes of its item.
-func (a *Adapter) finish(p pass, mapped []reduced.Key, err error) {
-	ran := a.cfg.Clock.Since(p.started)
+// finish counts and logs a pass, decides what becomes of its item, and looks for the next one.
+func (w *worker) finish(p *pass, mapped []item, err error) {
+	a := w.adapter
+	now := a.now()
+	ran := now - p.began
+
+	w.pass.Store(nil)
 
 	if p.item.job == mapInput {
 		a.cfg.Metrics.MapBusy.Add(ran)
@@ -141,87 +129,120 @@ func (a *Adapter) finish(p pass, mapped []reduced.Key, err error) {
 		a.cfg.Metrics.ReconcileBusy.Add(ran)
 	}
 
-	out := a.judge(err)
-
-	switch out.verdict {
+	switch out := a.judge(err); out.verdict {
 	case settled, skipped:
 		a.recovered(p.item)
-		a.succeed(p, mapped, out)
-	case requeued:
-		if out.after > 0 {
-			a.recovered(p.item)
-		} else {
-			_, out.after = a.failed(p.item)
+		a.succeeded(p, mapped, out.verdict == skipped, ran)
+		w.takeNext(p.item)
+
+		if len(mapped) == 0 {
+			w.ended = now
 		}
+	case requeued, failed:
+		delay := a.postponed(p, out, err, now, ran)
 
-		a.cfg.Metrics.Requeues.Inc()
-		a.log(zapcore.DebugLevel, "pass asked to run again", p, ran, zap.Duration("after", out.after))
-		a.queue.Retry(p.item, p.metadata, out.after)
-	case failed:
-		attempt, delay := a.failed(p.item)
-
-		switch {
-		case out.after > 0 && out.exact:
-			delay = out.after
-		case out.after > 0:
-			delay = min(delay, out.after)
-		}
-
-		a.cfg.Metrics.Crashes.Inc()
-		a.cfg.Metrics.Requeues.Inc()
-		a.recorder.Note(err, attempt, a.cfg.Clock.Now().Add(delay))
-		a.log(zapcore.ErrorLevel, "pass failed and will be run again", p, ran,
-			append(adapter.ErrorFields(err), zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
-		a.queue.Retry(p.item, p.metadata, delay)
+		a.looking.Add(1)
+		a.queue.Retry(p.item, p.facts, delay)
 	case cancelled:
-		a.queue.Done(p.item)
+		w.takeNext(p.item)
 	}
 }
 
-func (a *Adapter) succeed(p pass, mapped []reduced.Key, out outcome) {
-	if out.verdict == skipped {
+// takeNext ends the work on an item, and takes another unless the context has ended.
+func (w *worker) takeNext(done item) {
+	a := w.adapter
+
+	a.looking.Add(1)
+
+	if a.ctx.Err() != nil {
+		a.queue.Done(done)
+
+		return
+	}
+
+	w.item, w.facts, w.taken = a.queue.TakeNext(done)
+}
+
+// succeeded puts what is to be reconciled because of the pass.
+func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Duration) {
+	if skipped {
 		a.cfg.Metrics.Skips.Inc()
 	}
 
 	if len(mapped) > 0 {
 		a.cfg.Metrics.MappedOut.Add(len(mapped))
-		a.putAll(mapped, queue.Live)
+		a.queue.PutAll(toReconcile(mapped), queue.Live)
 	}
 
-	if _, all := p.metadata.FormerLabels(); !all {
-		a.cfg.Everything()
+	if p.facts != nil {
+		if _, all := p.facts.FormerLabels(); !all {
+			a.cfg.Everything()
+		}
 	}
 
-	a.log(zapcore.DebugLevel, "pass finished", p, a.cfg.Clock.Since(p.started), zap.Bool("skipped", out.verdict == skipped))
-	a.queue.Done(p.item)
+	if entry := a.cfg.Logger.Check(zapcore.DebugLevel, "pass finished"); entry != nil {
+		entry.Write(zap.Bool("skipped", skipped), zap.Stringer("item", p), zap.Duration("ran", ran))
+	}
 }
 
-// failed counts a failure of the item and returns which one in a row it is, and its backoff.
-func (a *Adapter) failed(it item) (attempt int, delay time.Duration) {
+// postponed returns when the item is to be worked on again.
+func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Duration) (delay time.Duration) {
+	a.cfg.Metrics.Requeues.Inc()
+
+	if out.verdict == requeued {
+		if delay = out.after; delay > 0 {
+			a.recovered(p.item)
+		} else {
+			delay = a.backoff(a.failed(p.item))
+		}
+
+		if entry := a.cfg.Logger.Check(zapcore.DebugLevel, "pass asked to run again"); entry != nil {
+			entry.Write(zap.Duration("after", delay), zap.Stringer("item", p), zap.Duration("ran", ran))
+		}
+
+		return delay
+	}
+
+	attempt := a.failed(p.item)
+
+	switch {
+	case out.after > 0 && out.exact:
+		delay = out.after
+	case out.after > 0:
+		delay = min(a.backoff(attempt), out.after)
+	default:
+		delay = a.backoff(attempt)
+	}
+
+	a.cfg.Metrics.Crashes.Inc()
+	a.recorder.Note(err, attempt, a.time(now+delay))
+
+	if entry := a.cfg.Logger.Check(zapcore.ErrorLevel, "pass failed and will be run again"); entry != nil {
+		entry.Write(append(adapter.ErrorFields(err), zap.Int("attempt", attempt), zap.Duration("next_try_in", delay),
+			zap.Stringer("item", p), zap.Duration("ran", ran))...)
+	}
+
+	return delay
+}
+
+// failed counts a failure of the item and returns which one in a row it is.
+func (a *Adapter) failed(it item) (attempt int) {
 	attempt = a.queue.Fail(it)
 
 	if attempt == 1 {
 		a.failing.Add(1)
 	}
 
-	return attempt, a.cfg.Backoff.Delay(attempt, a.cfg.Random)
+	return attempt
+}
+
+func (a *Adapter) backoff(attempt int) time.Duration {
+	return a.cfg.Backoff.Delay(attempt, a.cfg.Random)
 }
 
 // recovered forgets the failures of the item. Where nothing is failing, which is the rule, it costs one load.
 func (a *Adapter) recovered(it item) {
-	if a.failing.Load() == 0 || a.queue.Failures(it) == 0 {
-		return
-	}
-
-	a.queue.Forget(it)
-
-	if a.failing.Add(-1) == 0 {
+	if a.failing.Load() > 0 && a.queue.Forget(it) > 0 && a.failing.Add(-1) == 0 {
 		a.recorder.Recover()
-	}
-}
-
-func (a *Adapter) log(level zapcore.Level, message string, p pass, ran time.Duration, fields ...zap.Field) {
-	if entry := a.cfg.Logger.Check(level, message); entry != nil {
-		entry.Write(append(fields, zap.Stringer("item", p.item), zap.Duration("ran", ran))...)
 	}
 }

@@ -1,0 +1,99 @@
+package qruntime
+
+import (
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/adapter"
+)
+
+// hook runs the controller's run hook, and runs it again when it fails. It belongs to the hook's goroutine.
+type hook struct {
+	adapter *Adapter
+	retry   *adapter.Retry
+	started time.Time
+	exited  error
+}
+
+// runHook starts the run hook.
+func (a *Adapter) runHook() {
+	h := &hook{adapter: a, retry: adapter.NewRetry(a.cfg.Backoff, adapter.Healthy, a.cfg.Random)}
+
+	adapter.Loop(&a.running, h.step, func() { h.exited = adapter.ErrGoexit })
+}
+
+// step is one call of the hook with what follows it; it tells whether there is to be another.
+func (h *hook) step() bool {
+	a := h.adapter
+	err := h.exited
+	h.exited = nil
+
+	if err == nil {
+		h.started = a.cfg.Clock.Now()
+		err = adapter.Contain(func() error { return a.cfg.Settings.RunHook(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
+	}
+
+	if a.ctx.Err() != nil {
+		return false
+	}
+
+	now := a.cfg.Clock.Now()
+
+	if err == nil {
+		a.cfg.Logger.Debug("run hook finished")
+
+		if a.failing.Load() == 0 {
+			a.recorder.Recover()
+		}
+
+		return false
+	}
+
+	attempt, delay := h.retry.Failed(now.Sub(h.started))
+
+	a.cfg.Metrics.Crashes.Inc()
+	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
+	a.cfg.Logger.Error("run hook failed and will be run again", append(adapter.ErrorFields(err),
+		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
+
+	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
+		return false
+	}
+
+	a.recorder.Enter(adapter.Running, a.cfg.Clock.Now())
+
+	return true
+}
+
+// shutdown calls the hook in a goroutine of its own, which survives that the hook ends it.
+func (a *Adapter) shutdown() {
+	var (
+		hook   sync.WaitGroup
+		called bool
+		err    error
+	)
+
+	adapter.Loop(&hook, func() bool {
+		if called {
+			return false
+		}
+
+		called = true
+		err = adapter.Contain(func() error {
+			a.cfg.Settings.ShutdownHook()
+
+			return nil
+		})
+
+		return false
+	}, func() { err = adapter.ErrGoexit })
+
+	hook.Wait()
+
+	if err != nil {
+		a.cfg.Metrics.Crashes.Inc()
+		a.cfg.Logger.Error("shutdown hook failed", adapter.ErrorFields(err)...)
+	}
+}
