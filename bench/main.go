@@ -60,35 +60,45 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 		return list(out, chosen)
 	}
 
+	return compare(ctx, s, chosen, out, progress)
+}
+
+// compare runs workloads and says how the contenders compare. What was measured before an interruption is told, too.
+func compare(ctx context.Context, s *settings, chosen []*workload, out, progress io.Writer) error {
 	r := &runner{settings: s, progress: progress}
 
-	var outcomes []*outcome
+	var (
+		outcomes    []*outcome
+		interrupted error
+	)
 
 	for _, w := range chosen {
 		o, err := r.run(ctx, w)
-		if err != nil {
-			return err
-		}
-
 		outcomes = append(outcomes, o)
+
+		if err != nil {
+			interrupted = err
+
+			break
+		}
 	}
 
 	if s.json {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
 
-		return errors.Join(encoder.Encode(outcomes), problems(outcomes))
+		return errors.Join(interrupted, encoder.Encode(outcomes), problems(outcomes))
 	}
 
 	table := report(r, outcomes)
 
-	if s.write {
+	if s.write && interrupted == nil {
 		if err := rewrite(page, table); err != nil {
 			return err
 		}
 	}
 
-	_, err = io.WriteString(out, table)
+	_, err := io.WriteString(out, table)
 
-	return errors.Join(err, problems(outcomes))
+	return errors.Join(interrupted, err, problems(outcomes))
 }

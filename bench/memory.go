@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/runtime/options"
@@ -46,31 +45,6 @@ func settled() (heap, stacks float64) {
 	runtime.ReadMemStats(&mem)
 
 	return float64(mem.HeapAlloc), float64(mem.StackInuse)
-}
-
-// Nothing goes on any more when the process has used little of the processor for a while.
-const (
-	restFor   = 100 * time.Millisecond
-	restUsage = 2 * time.Millisecond
-)
-
-// rest waits until nothing goes on any more.
-func (t *trial) rest() {
-	for {
-		before, err := processorTime()
-		t.check(err)
-
-		time.Sleep(restFor)
-
-		after, err := processorTime()
-		t.check(err)
-
-		if after-before < restUsage {
-			return
-		}
-
-		t.check(context.Cause(t.ctx))
-	}
 }
 
 // occupied returns by how much the heap has grown when a function has returned and all has come to rest, and ends the

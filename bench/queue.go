@@ -47,7 +47,7 @@ func queueWorkloads() []*workload {
 	}
 }
 
-// queueParked puts items into a queue whose worker is in a pass, and lets it go.
+// queueParked puts items into a queue whose worker is in a pass, and lets the worker go on once all are put.
 func queueParked(t *trial) {
 	r := t.rig(1)
 	parked, release := make(chan struct{}), make(chan struct{})
@@ -79,6 +79,7 @@ func queueParked(t *trial) {
 
 	t.measure(t.size, func() {
 		r.create(items...)
+		t.rest()
 		close(release)
 		t.wait(drained.reached)
 	})

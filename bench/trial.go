@@ -31,6 +31,8 @@ type trial struct {
 
 	figures figures
 	rigs    []*rig
+	// rested is for how long nothing has gone on, because that was waited for.
+	rested time.Duration
 }
 
 // failure is what a workload panics with when it can not go on.
@@ -101,6 +103,7 @@ func (t *trial) measure(ops int, part func()) {
 
 	stop := t.profile()
 	peak := watchHeap()
+	t.rested = 0
 
 	before, err := read()
 	t.check(err)
@@ -115,6 +118,7 @@ func (t *trial) measure(ops int, part func()) {
 
 	t.figures.Ops = ops
 	t.figures.since(before, after)
+	t.figures.Seconds -= t.rested.Seconds()
 }
 
 // profile starts a profile of the processor if one is wanted. The returned function ends it and writes that of the heap.
