@@ -16,6 +16,7 @@ type row struct {
 	w     *workload
 	size  int
 	exact bool // whether all contenders of the row have figures
+	quick bool // whether sizes are so small that targets do not apply
 
 	peer, ours, floor     []float64
 	peerLimit             float64
@@ -57,7 +58,7 @@ func (o *outcome) worths(contender string, size int) []float64 {
 func newRow(r *runner, o *outcome, all []*outcome) row {
 	w, size := o.workload, r.nominal(o.workload)
 	line := row{
-		w: w, size: size, outcome: o,
+		w: w, size: size, outcome: o, quick: r.settings.quick,
 		peer: o.worths(peerName, size), ours: o.worths(oursName, size), floor: o.worths(floorName, size),
 		growthPeer: growth(r, o, peerName), growthOur: growth(r, o, oursName),
 	}
@@ -158,6 +159,8 @@ func factorBetween(o *outcome, small *series) float64 {
 // holds says whether the target is reached.
 func (l *row) holds() string {
 	switch {
+	case l.quick:
+		return "–"
 	case l.w.limit > 0 && len(l.ours) > 0:
 		return yes(stats.Median(l.ours) <= l.w.limit)
 	case l.excess > 0:
@@ -203,7 +206,7 @@ func report(r *runner, outcomes []*outcome) string {
 
 	kind := "Full run"
 	if r.settings.quick {
-		kind = "Quick run, with small sizes and few rounds: it shows that all works, the figures are no measure"
+		kind = "Quick run, with small sizes and few rounds: it shows that all works, the figures are no measure and targets do not apply"
 	}
 
 	fmt.Fprintf(&b, "%s. %d processors, %s, %s/%s, %d rounds.\n\n", kind, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.settings.rounds)
@@ -242,6 +245,8 @@ func (l *row) ratioText() string {
 		return "–"
 	case !l.exact:
 		return "> " + number(l.ratio)
+	case l.interval.Low == l.interval.High:
+		return number(l.ratio)
 	default:
 		return fmt.Sprintf("%s (%s–%s)", number(l.ratio), number(l.interval.Low), number(l.interval.High))
 	}
