@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -60,6 +61,36 @@ func BenchmarkKeyed(b *testing.B) {
 
 				for key, _, ok := q.Take(); ok; key, _, ok = q.Take() {
 					q.Done(key)
+				}
+			}
+
+			perItem(b, n)
+		})
+	}
+}
+
+// BenchmarkKeyedBatches puts the given number of keys, some at a time, then takes each as it finishes the one before.
+func BenchmarkKeyedBatches(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			keys := engineKeys(n)
+			q := queue.NewKeyed(nil, engineConfig)
+
+			defer q.Stop()
+
+			for b.Loop() {
+				for part := range slices.Chunk(keys, 512) {
+					q.PutAll(func(yield func(engineKey, engineValue) bool) {
+						for _, key := range part {
+							if !yield(key, nil) {
+								return
+							}
+						}
+					}, queue.Live)
+				}
+
+				for key, _, ok := q.Take(); ok; {
+					key, _, ok = q.TakeNext(key)
 				}
 			}
 

@@ -80,7 +80,7 @@ func (q *Keyed[K, V]) put(key K, value V, lane Lane) (tell bool) {
 	}
 
 	now := q.catchUpLocked()
-	q.noteLocked(q.items.put(key, value, lane, now))
+	q.noteLocked(q.items.put(key, q.items.hashOf(key), value, lane, now))
 
 	return q.settleLocked(now)
 }
@@ -102,9 +102,7 @@ func (q *Keyed[K, V]) putAll(items iter.Seq2[K, V], lane Lane) (tell bool) {
 
 	now := q.catchUpLocked()
 
-	for key, value := range items {
-		q.noteLocked(q.items.put(key, value, lane, now))
-	}
+	q.noteLocked(q.items.putAll(items, lane, now))
 
 	return q.settleLocked(now)
 }

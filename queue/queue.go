@@ -210,7 +210,7 @@ func (q *Queue[T]) ring() {
 }
 
 func (q *Queue[T]) addLocked(item T, now time.Duration) {
-	if q.items.put(item, struct{}{}, Live, now) {
+	if q.items.put(item, 0, struct{}{}, Live, now) {
 		q.wake.Signal()
 	}
 }

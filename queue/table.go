@@ -24,6 +24,9 @@ type table[K comparable, V any] struct {
 	// Keys are found by their hash, or where they have none, in a map, which takes several times the memory.
 	index index
 	plain map[K]ref
+	// untouched counts down to when the next keys are to be touched. Touched is there so that the reads are not left out.
+	untouched int
+	touched   cell
 
 	ready   [laneCount]list
 	delayed deadlines[ref]
@@ -34,10 +37,9 @@ type table[K comparable, V any] struct {
 	run int
 }
 
-// put adds a key, or merges the value into what waits under the key. It tells whether the key became ready by it.
-func (t *table[K, V]) put(key K, value V, lane Lane, now time.Duration) bool {
+// put adds a key with its hash, or merges the value into what waits under the key. It tells whether the key became ready by it.
+func (t *table[K, V]) put(key K, hash uint32, value V, lane Lane, now time.Duration) bool {
 	lane = min(lane, Fill)
-	hash := t.hashOf(key)
 
 	r := t.find(key, hash)
 	if r == 0 {
@@ -108,6 +110,7 @@ func (t *table[K, V]) take() (key K, value V, ok bool) {
 
 	e := t.entries.at(r)
 
+	t.touchNext(r)
 	t.detach(r)
 	e.value, value = value, e.value
 	e.state = Processing
