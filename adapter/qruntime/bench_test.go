@@ -3,7 +3,6 @@ package qruntime_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -54,7 +53,7 @@ func (c *counting) MapInput(
 }
 
 // benchmarked returns a started adapter with metrics.
-func benchmarked(b *testing.B, c *counting, workers uint) *qruntime.Adapter {
+func benchmarked(b testing.TB, c *counting, workers uint) *qruntime.Adapter {
 	c.enough = make(chan struct{}, 1)
 	engine := metrics.NewEngine(true)
 
@@ -219,16 +218,4 @@ func BenchmarkItemMemory(b *testing.B) {
 			}
 		})
 	}
-}
-
-// heapInUse returns the bytes of live objects.
-func heapInUse() uint64 {
-	runtime.GC()
-	runtime.GC()
-
-	var stats runtime.MemStats
-
-	runtime.ReadMemStats(&stats)
-
-	return stats.HeapAlloc
 }
