@@ -112,7 +112,7 @@ func (x *index) split(s *segment, hash uint32) {
 }
 
 // full tells whether there is room for one more, with enough cells left that one need not look long.
-func (s *segment) full() bool { return 8*(s.used+1) > 7*len(s.cells) }
+func (s *segment) full() bool { return 4*(s.used+1) > 3*len(s.cells) }
 
 func (s *segment) home(hash uint32) int { return int(hash) & (len(s.cells) - 1) }
 func (s *segment) next(at int) int      { return (at + 1) & (len(s.cells) - 1) }

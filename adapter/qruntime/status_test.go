@@ -70,6 +70,33 @@ func TestStatus(t *testing.T) {
 	})
 }
 
+// Each pass is told to be busy since it began, however long its worker had nothing to do before.
+func TestBusySinceThePassBegan(t *testing.T) {
+	t.Parallel()
+
+	inBubble(t, func(_ *testing.T, b *bench) {
+		b.reconcile = func(context.Context, resource.ID) error {
+			clock.Sleep(time.Minute)
+
+			return nil
+		}
+	}, func(t *testing.T, b *bench) {
+		b.Start(b.ctx)
+
+		for range 3 {
+			began := time.Now()
+
+			b.change("a", "b")
+			synctest.Wait()
+			require.Equal(t, began, b.Status().BusySince)
+			pass(90 * time.Second)
+			require.Equal(t, began.Add(time.Minute), b.Status().BusySince, "the second one")
+			pass(time.Hour)
+			require.Zero(t, b.Status().BusySince)
+		}
+	})
+}
+
 // The last failure is told for as long as any item fails.
 func TestFailuresAreToldWhileAnyItemFails(t *testing.T) {
 	t.Parallel()

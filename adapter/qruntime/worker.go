@@ -69,11 +69,13 @@ func (w *worker) step() bool {
 
 	var mapped []item
 
-	w.finish(p, mapped, adapter.Contain(func() (err error) {
+	err := adapter.Contain(func() (err error) {
 		mapped, err = w.call(p)
 
 		return err
-	}))
+	})
+
+	w.finish(p, mapped, err)
 
 	return true
 }
@@ -135,7 +137,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 		a.succeeded(p, mapped, out.verdict == skipped, ran)
 		w.takeNext(p.item)
 
-		if len(mapped) == 0 {
+		if w.taken && len(mapped) == 0 {
 			w.ended = now
 		}
 	case requeued, failed:
