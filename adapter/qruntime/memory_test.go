@@ -33,7 +33,7 @@ func TestMemoryOfAnItem(t *testing.T) {
 		assert.LessOrEqual(t, int64(heapInUse()-before)/n, most, "bytes an item of kind %d", kind)
 
 		a.Wait()
-		assert.Less(t, int64(heapInUse()-before), int64(4<<10), "and nothing of it stays")
+		assert.Less(t, int64(heapInUse()-before), int64(n), "and next to nothing of it stays")
 	}
 }
 
