@@ -30,6 +30,17 @@ func number(id resource.ID, value int) *conformance.IntResource {
 	return res
 }
 
+// labelled is a number with labels: keys and values by turns.
+func labelled(id resource.ID, value int, pairs ...string) *conformance.IntResource {
+	res := number(id, value)
+
+	for i := 0; i < len(pairs); i += 2 {
+		res.Metadata().Labels().Set(pairs[i], pairs[i+1])
+	}
+
+	return res
+}
+
 // tearingDown is a resource of the kind that is tearing down.
 func tearingDown(id resource.ID) *conformance.IntResource {
 	res := number(id, 0)
@@ -40,7 +51,7 @@ func tearingDown(id resource.ID) *conformance.IntResource {
 
 // started returns a started collection that is complete with the resources.
 func started(contents ...resource.Resource) *cache.Collection {
-	c := cache.New(ints).Collection(ints)
+	c := cache.New(cache.Config{Kinds: []reduced.Kind{ints}}).Collection(ints)
 	c.Start()
 
 	for _, res := range contents {
@@ -65,7 +76,7 @@ func view(t require.TestingT, c *cache.Collection) cache.View {
 func values(list resource.List) []pair {
 	pairs := make([]pair, 0, len(list.Items))
 	for _, res := range list.Items {
-		pairs = append(pairs, pair{res.Metadata().ID(), res.(*conformance.IntResource).Value()})
+		pairs = append(pairs, pair{res.Metadata().ID(), res.(conformance.IntegerResource).Value()})
 	}
 
 	return pairs

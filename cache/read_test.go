@@ -58,15 +58,6 @@ func TestMissingResourceIsNotFound(t *testing.T) {
 func TestListsAreSortedAndFiltered(t *testing.T) {
 	t.Parallel()
 
-	labelled := func(id string, value int, pairs ...string) resource.Resource {
-		res := number(id, value)
-		for i := 0; i < len(pairs); i += 2 {
-			res.Metadata().Labels().Set(pairs[i], pairs[i+1])
-		}
-
-		return res
-	}
-
 	c := started(
 		labelled("c", 3, "colour", "red", "size", "s"), labelled("a", 1, "colour", "blue"), labelled("d", 4), labelled("b", 2, "colour", "red"),
 	)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // ptr points at a resource of the cached kind.
@@ -23,7 +24,7 @@ func cached(t *testing.T) (state.State, state.CoreState, *cache.Collection) {
 	st := state.WrapCore(namespaced.NewState(inmem.Build))
 	require.NoError(t, st.Create(t.Context(), number("a", 1)))
 
-	c := cache.New(ints)
+	c := cache.New(cache.Config{Kinds: []reduced.Kind{ints}})
 
 	return st, c.State(st), c.Collection(ints)
 }

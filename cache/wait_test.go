@@ -35,7 +35,7 @@ func TestReadsWaitForTheFirstContents(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		c := cache.New(ints).Collection(ints)
+		c := cache.New(cache.Config{Kinds: []reduced.Kind{ints}}).Collection(ints)
 		c.Start()
 
 		first, second, third := read(t.Context(), c, "b"), read(t.Context(), c, "a"), read(t.Context(), c, "b")
@@ -71,7 +71,7 @@ func TestWaitingReadsRespectTheirContext(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		c := cache.New(ints).Collection(ints)
+		c := cache.New(cache.Config{Kinds: []reduced.Kind{ints}}).Collection(ints)
 		c.Start()
 
 		ctx, cancel := context.WithCancel(t.Context())
@@ -99,7 +99,7 @@ func TestCollectionServesFromStartToStop(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		c := cache.New(ints).Collection(ints)
+		c := cache.New(cache.Config{Kinds: []reduced.Kind{ints}}).Collection(ints)
 
 		silent := func() {
 			t.Helper()
@@ -169,11 +169,11 @@ func TestCacheIsASetOfKinds(t *testing.T) {
 	t.Parallel()
 
 	other := reduced.Kind{Namespace: "m", Type: ints.Type}
-	c := cache.New(other, ints, other)
+	c := cache.New(cache.Config{Kinds: []reduced.Kind{other, ints, other}})
 
 	assert.Equal(t, []reduced.Kind{other, ints}, c.Kinds())
 	assert.Equal(t, other, c.Collection(other).Kind())
 	assert.NotSame(t, c.Collection(ints), c.Collection(other))
 	assert.Nil(t, c.Collection(reduced.Kind{Namespace: "n", Type: "other"}))
-	assert.Empty(t, cache.New().Kinds())
+	assert.Empty(t, cache.New(cache.Config{}).Kinds())
 }

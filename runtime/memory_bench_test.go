@@ -52,7 +52,7 @@ func BenchmarkPartsAtRest(b *testing.B) {
 	var (
 		engine = metrics.NewEngine(true)
 		clock  = clockwork.NewRealClock()
-		guards = &stateadapter.Shared{State: newState(), Cache: cache.New(), Clock: clock}
+		guards = &stateadapter.Shared{State: newState(), Cache: cache.New(cache.Config{}), Clock: clock}
 		shared = &rruntime.Shared{Clock: clock, Backoff: backoff.EngineRestart()}
 	)
 

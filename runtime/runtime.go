@@ -95,7 +95,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		opts:    opts,
 		state:   st,
 		logger:  logger,
-		cache:   cache.New(kinds...),
+		cache:   cache.New(cache.Config{Kinds: kinds}),
 		metrics: metrics.NewEngine(opts.MetricsEnabled),
 		db:      dependency.NewDatabase[*entry](),
 	}

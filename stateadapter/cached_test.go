@@ -27,7 +27,7 @@ func newCached(t *testing.T, edit func(*stateadapter.Config)) (*bench, *cache.Co
 	d.inputs = append(d.inputs, controller.Input{Namespace: ns, Type: strType, Kind: controller.InputWeak})
 
 	b := newBench(t, d, func(cfg *stateadapter.Config) {
-		cfg.Cache = cache.New(kind)
+		cfg.Cache = cache.New(cache.Config{Kinds: []reduced.Kind{kind}})
 
 		if edit != nil {
 			edit(cfg)
@@ -204,7 +204,7 @@ func TestReadsAndWritesAreCounted(t *testing.T) {
 	kind := reduced.Kind{Namespace: "cached", Type: strType}
 
 	b := newBench(t, d, func(cfg *stateadapter.Config) {
-		cfg.Metrics, cfg.Cache = &counted.Calls, cache.New(kind)
+		cfg.Metrics, cfg.Cache = &counted.Calls, cache.New(cache.Config{Kinds: []reduced.Kind{kind}})
 	})
 
 	b.cache.Collection(kind).Start()

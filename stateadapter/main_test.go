@@ -114,7 +114,7 @@ func newBench(t require.TestingT, d declarations, edit func(*stateadapter.Config
 	counted := &countingState{CoreState: core}
 
 	cfg := stateadapter.Config{
-		Shared: &stateadapter.Shared{State: state.WrapCore(counted), Cache: cache.New(), Clock: clockwork.NewRealClock()},
+		Shared: &stateadapter.Shared{State: state.WrapCore(counted), Cache: cache.New(cache.Config{}), Clock: clockwork.NewRealClock()},
 		Name:   me, Logger: zap.NewNop(), Metrics: &metrics.Calls{},
 	}
 

@@ -81,7 +81,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 
 		counted := engine.Classic(b.name)
 		guarded := stateadapter.New(stateadapter.Config{
-			Shared: &stateadapter.Shared{State: b.state, Cache: cache.New(), Clock: clock},
+			Shared: &stateadapter.Shared{State: b.state, Cache: cache.New(cache.Config{}), Clock: clock},
 			Name:   b.name, Metrics: &counted.Calls, Logger: zap.NewNop(),
 		})
 		guarded.Bind(node)

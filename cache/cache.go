@@ -1,0 +1,50 @@
+package cache
+
+import (
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Config says what a [Cache] is to hold.
+type Config struct {
+	// Kinds are what is cached. They may repeat.
+	Kinds []reduced.Kind
+
+	// Detect, if it is not nil, has the cache find out who changes a resource that was only lent, and is told. It is
+	// called in the goroutine that finds the change, which may be any that uses the cache, holds no lock, and must not
+	// change the resource. Reads then cost a comparison for each resource lent, and memory is needed for a second copy of
+	// each; it is for tests and for the search of an error. Nil, the default, costs nothing.
+	Detect func(*MutationError)
+}
+
+// Cache is the set of cached kinds of an engine. The set is fixed when it is made.
+type Cache struct {
+	collections map[reduced.Kind]*Collection
+	kinds       []reduced.Kind
+}
+
+// New returns a cache, whose collections serve nothing before they are started.
+func New(cfg Config) *Cache {
+	c := &Cache{collections: make(map[reduced.Kind]*Collection, len(cfg.Kinds))}
+
+	for _, kind := range cfg.Kinds {
+		if _, ok := c.collections[kind]; !ok {
+			c.collections[kind] = &Collection{kind: kind, detect: cfg.Detect}
+			c.kinds = append(c.kinds, kind)
+		}
+	}
+
+	return c
+}
+
+// Collection returns the collection of the kind, or nil when the kind is not cached.
+func (c *Cache) Collection(kind reduced.Kind) *Collection { return c.collections[kind] }
+
+// Kinds returns the cached kinds in the order in which they were given. The slice is shared, do not change it.
+func (c *Cache) Kinds() []reduced.Kind { return c.kinds }
+
+// Check calls [Collection.Check] for each kind.
+func (c *Cache) Check() {
+	for _, kind := range c.kinds {
+		c.collections[kind].Check()
+	}
+}
