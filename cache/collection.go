@@ -25,6 +25,9 @@ type Collection struct {
 	detect func(*MutationError) // nil is not to
 	run    atomic.Pointer[run]
 
+	// ledger holds what was written and is not shown yet.
+	ledger ledger
+
 	// mu guards waiting.
 	mu      sync.Mutex
 	waiting map[string]int
@@ -41,6 +44,7 @@ func (c *Collection) Start() { c.run.Store(newRun()) }
 func (c *Collection) Stop() {
 	if r := c.run.Swap(nil); r != nil {
 		close(r.stopped)
+		c.ledger.clear()
 		r.teardowns.stop(ErrStopped)
 		c.check(r)
 	}
@@ -64,9 +68,7 @@ func (c *Collection) Synced() bool {
 // Len returns the number of cached resources; 0 while no engine runs.
 func (c *Collection) Len() int {
 	if r := c.run.Load(); r != nil {
-		if now := r.published.Load(); now != nil {
-			return now.tree.len()
-		}
+		return r.newest().tree.len()
 	}
 
 	return 0
@@ -97,7 +99,11 @@ func (c *Collection) View(ctx context.Context, name string) (view View, ok bool,
 		return View{}, false, err
 	}
 
-	return View{of: c, run: r, now: r.published.Load(), reader: name}, true, nil
+	return c.view(r, r.newest(), name), true, nil
+}
+
+func (c *Collection) view(r *run, now *contents, name string) View {
+	return View{of: c, run: r, now: now, reader: name}
 }
 
 // ContextWithTeardown returns a context that is cancelled when the resource is tearing down or gone, which it may be

@@ -18,16 +18,26 @@ var (
 type cachedState struct {
 	state.CoreState
 
-	inner state.State
-	cache *Cache
+	inner   state.State
+	cache   *Cache
+	barrier Barrier
 }
+
+// Barrier returns when the caches of the kinds show everything that was written before the call, or when the context
+// ends, with its error.
+type Barrier func(ctx context.Context, kinds ...resource.Kind) error
 
 // State returns the state with reads of cached kinds answered by the cache, for hosts. It waits for the first
 // contents, as controllers do. Before the engine runs and after it has ended, and for reads with options that a cache
 // can not serve, it reads the state. Writes and watches go to the state always, so a read may be older than a write
-// that has just returned.
-func (c *Cache) State(st state.State) state.CoreState {
-	return &cachedState{CoreState: st, inner: st, cache: c}
+// that has just returned; the state that is returned has a method Barrier to wait for that, which calls the barrier.
+func (c *Cache) State(st state.State, barrier Barrier) state.CoreState {
+	return &cachedState{CoreState: st, inner: st, cache: c, barrier: barrier}
+}
+
+// Barrier returns when the caches of the kinds show everything that was written before the call.
+func (s *cachedState) Barrier(ctx context.Context, kinds ...resource.Kind) error {
+	return s.barrier(ctx, kinds...)
 }
 
 // reader is who waits, when the host does.

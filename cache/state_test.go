@@ -26,7 +26,7 @@ func cached(t *testing.T) (state.State, state.CoreState, *cache.Collection) {
 
 	c := cache.New(cache.Config{Kinds: []reduced.Kind{ints}})
 
-	return st, c.State(st), c.Collection(ints)
+	return st, c.State(st, nil), c.Collection(ints)
 }
 
 func requireValue(t *testing.T, st state.CoreState, want int, opts ...state.GetOption) {

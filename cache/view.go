@@ -141,3 +141,14 @@ func (e *NotFoundError) Error() string { return fmt.Sprintf("resource %s doesn't
 
 // NotFoundError implements the contract's state.ErrNotFound.
 func (*NotFoundError) NotFoundError() {}
+
+// ViewOf returns a view of what a list has returned, for kinds that are not cached. The list must not be changed any more.
+func ViewOf(kind reduced.Kind, list resource.List) View {
+	var t tree[resource.Resource]
+
+	for _, res := range list.Items {
+		t.set(res.Metadata().ID(), res)
+	}
+
+	return View{of: &Collection{kind: kind}, run: newRun(), now: &contents{tree: t.freeze()}}
+}

@@ -13,6 +13,7 @@ type run struct {
 	complete  chan struct{} // closed by the writer once the first contents are published
 	stopped   chan struct{} // closed by Stop
 	published atomic.Pointer[contents]
+	none      contents // stands for what is published before anything is
 	teardowns teardowns
 	indexes   indexes
 
@@ -37,6 +38,15 @@ func (c *contents) running(id resource.ID) bool {
 	res, ok := c.tree.get(id)
 
 	return ok && res.Metadata().Phase() != resource.PhaseTearingDown
+}
+
+// newest returns the contents that readers see, those of the number 0 before any were published.
+func (r *run) newest() *contents {
+	if now := r.published.Load(); now != nil {
+		return now
+	}
+
+	return &r.none
 }
 
 func newRun() *run {
@@ -74,6 +84,15 @@ func (c *Collection) Put(res resource.Resource) {
 	}
 
 	old, replaced := r.work.set(id, res)
+	number := r.newest().number + 1
+
+	if replaced && !old.Metadata().Created().Equal(md.Created()) {
+		r.ended = append(r.ended, id)
+		c.ledger.ended(old, number)
+	}
+
+	c.ledger.put(res, number)
+
 	if !replaced {
 		r.lined += lines(id)
 		r.indexes.changed(id, nil, res)
@@ -82,10 +101,6 @@ func (c *Collection) Put(res resource.Resource) {
 	}
 
 	r.indexes.changed(id, old, res)
-
-	if !old.Metadata().Created().Equal(md.Created()) {
-		r.ended = append(r.ended, id)
-	}
 
 	c.returned(old)
 }
@@ -101,6 +116,7 @@ func (c *Collection) Delete(id resource.ID) {
 
 	r.lined -= lines(id)
 	r.ended = append(r.ended, id)
+	c.ledger.ended(old, r.newest().number+1)
 	r.indexes.changed(id, old, nil)
 
 	c.returned(old)
@@ -114,13 +130,10 @@ func lines(id resource.ID) int { return min(1, strings.Count(id, "\n")) }
 // resources that were deleted, or replaced by a new incarnation, whether or not they are there again.
 func (c *Collection) Publish(changed ...resource.ID) {
 	r := c.current()
-	now := &contents{tree: r.work.freeze(), lined: r.lined, number: 1}
-
-	if last := r.published.Load(); last != nil {
-		now.number = last.number + 1
-	}
+	now := &contents{tree: r.work.freeze(), lined: r.lined, number: r.newest().number + 1}
 
 	r.indexes.publish(now, &r.published)
+	c.ledger.published(r)
 
 	for _, id := range r.ended {
 		r.teardowns.check(id, now, true)
@@ -132,6 +145,13 @@ func (c *Collection) Publish(changed ...resource.ID) {
 		r.teardowns.check(id, now, false)
 	}
 }
+
+// Load says that all contents are going to be asked for, which are complete with the next call of [Collection.Loaded].
+func (c *Collection) Load() { c.ledger.loading() }
+
+// Loaded says that what was put, and will be published next, are all contents that the state had after the last call of
+// [Collection.Load].
+func (c *Collection) Loaded() { c.ledger.loaded(c.current().newest().number + 1) }
 
 // Complete publishes the contents as complete, which readers wait for after Start. Further calls do nothing.
 func (c *Collection) Complete() {

@@ -68,15 +68,17 @@ func (g *gated) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch 
 	return g.CoreState.WatchKindAggregated(ctx, kind, inner, opts...)
 }
 
-// counting counts the reads of sources that reach the state.
+// counting counts the reads of one type that reach the state.
 type counting struct {
 	state.State
+
+	typ resource.Type
 
 	reads atomic.Int64
 }
 
 func (c *counting) Get(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
-	if ptr.Type() == sourceType {
+	if ptr.Type() == c.typ {
 		c.reads.Add(1)
 	}
 
@@ -84,7 +86,7 @@ func (c *counting) Get(ctx context.Context, ptr resource.Pointer, opts ...state.
 }
 
 func (c *counting) List(ctx context.Context, kind resource.Kind, opts ...state.ListOption) (resource.List, error) {
-	if kind.Type() == sourceType {
+	if kind.Type() == c.typ {
 		c.reads.Add(1)
 	}
 
@@ -157,7 +159,7 @@ func TestCachedReadsWaitForTheFirstContents(t *testing.T) {
 // Once filled, the cache answers alone: the state sees neither Get nor List of the kind, whoever reads and however.
 func TestCachedReadsAreAnsweredFromMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &counting{State: newState()}
+		st := &counting{State: newState(), typ: sourceType}
 		w := newWorld(t, st, cachedSources(), zaptest.NewLogger(t))
 		w.create(newSource("b", 2), labelled(newSource("a", 1), "even", "no"))
 
@@ -642,7 +644,7 @@ func TestEndOfRunLetsWaitingReadsGo(t *testing.T) {
 // Options that ask for another form of the resource are honoured, by asking the state.
 func TestCachedReadsWithOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &counting{State: newState()}
+		st := &counting{State: newState(), typ: sourceType}
 		w := newWorld(t, st, cachedSources(), zaptest.NewLogger(t))
 		w.create(newSource("s", 1))
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/runtime/options"
 )
 
@@ -39,6 +40,10 @@ type Config struct {
 	// AuditInterval is how often each watch is closed and resumed although nothing seems wrong with it, which finds one
 	// that has gone silent. The default, 0, is never.
 	AuditInterval time.Duration
+
+	// OnMutation, if it is set, has the engine find out who changes a resource that was only lent, and is told; see
+	// cache.Config for when and where it is called, and what it costs. It is for tests. The default is not to look.
+	OnMutation func(*cache.MutationError)
 
 	// Backoff is for restarts of controllers and failing items. The default is backoff.EngineRestart.
 	Backoff backoff.Policy

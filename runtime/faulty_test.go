@@ -19,6 +19,7 @@ type faulty struct {
 	refuse  map[resource.Type]error // refuse to open watches of the type
 	forget  bool                    // refuse every bookmark
 	noBooks bool                    // never send bookmarks
+	held    chan struct{}           // while it is open, aggregated watches pass nothing on; nil when nothing is held
 }
 
 // opened is how a watch was opened.
@@ -29,6 +30,7 @@ type opened struct {
 // relay passes events of one open watch on.
 type relay struct {
 	typ    resource.Type
+	single bool
 	broken chan error
 	cancel context.CancelFunc
 	silent chan struct{} // closed to swallow all events from then on
@@ -105,11 +107,51 @@ func pass[E any](ctx context.Context, f *faulty, r *relay, inner <-chan E, ch ch
 		}
 
 		select {
+		case err := <-r.broken:
+			r.broken <- err // what was held is lost with the watch
+
+			continue
+		case <-f.holding(r):
+		case <-ctx.Done():
+			return
+		}
+
+		select {
 		case ch <- strip(sent):
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// hold keeps the events of all aggregated watches back until release is called.
+func (f *faulty) hold() {
+	f.set(func() { f.held = make(chan struct{}) })
+}
+
+func (f *faulty) release() {
+	f.set(func() {
+		if f.held != nil {
+			close(f.held)
+		}
+
+		f.held = nil
+	})
+}
+
+// holding returns a channel that is closed while nothing is held.
+func (f *faulty) holding(r *relay) <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if f.held == nil || r.single {
+		passed := make(chan struct{})
+		close(passed)
+
+		return passed
+	}
+
+	return f.held
 }
 
 var errForgotten = bookmarkError{errors.New("bookmark is too old")}
@@ -140,7 +182,7 @@ func (f *faulty) open(ctx context.Context, kind resource.Kind, single bool, opts
 	}
 
 	ctx, cancel := context.WithCancel(ctx)
-	r := &relay{typ: kind.Type(), broken: make(chan error, 1), cancel: cancel, silent: make(chan struct{})}
+	r := &relay{typ: kind.Type(), single: single, broken: make(chan error, 1), cancel: cancel, silent: make(chan struct{})}
 	f.live[r] = struct{}{}
 
 	return r, ctx, nil

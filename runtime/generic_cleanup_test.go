@@ -80,7 +80,7 @@ func TestCleanupRemovesOutputs(t *testing.T) {
 		s.unpin(t, newParcel("pinned", "").Metadata(), "courier")
 		rtestutils.AssertNoResource[*parcel](s.ctx, t, s.state, "pinned")
 		rtestutils.AssertResource(s.ctx, t, s.state, "o", released)
-		s.rested(t)
+		s.healthy(t)
 		require.Equal(t, []resource.ID{"foreign", "unrelated"}, rtestutils.ResourceIDs[*parcel](s.ctx, t, s.state))
 	})
 }
@@ -112,6 +112,6 @@ func TestCleanupCombined(t *testing.T) {
 		rtestutils.AssertNoResource[*parcel](s.ctx, t, s.state, "p")
 		rtestutils.AssertNoResource[*sticker](s.ctx, t, s.state, "k")
 		rtestutils.AssertResource(s.ctx, t, s.state, "o", released)
-		s.rested(t)
+		s.healthy(t)
 	})
 }

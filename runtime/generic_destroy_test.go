@@ -39,7 +39,7 @@ func TestDestroyRemovesWhatIsTornDown(t *testing.T) {
 
 				s.unpin(t, newOrder("pinned", "").Metadata(), "customer")
 				rtestutils.AssertNoResource[*order](s.ctx, t, s.state, "pinned")
-				s.rested(t)
+				s.healthy(t)
 				require.Equal(t, []resource.ID{"owned", "running"}, rtestutils.ResourceIDs[*order](s.ctx, t, s.state))
 			})
 		})
@@ -65,7 +65,7 @@ func TestDestroyTakesCareOfManyAtOnce(t *testing.T) {
 			require.NoError(t, err)
 		}
 
-		s.rested(t)
+		s.healthy(t)
 		require.Empty(t, rtestutils.ResourceIDs[*order](s.ctx, t, s.state))
 	})
 }

@@ -60,7 +60,7 @@ func TestQTransformFollowsItsInputs(t *testing.T) {
 		rtestutils.Destroy[*order](s.ctx, t, s.state, []string{"before"})
 		rtestutils.AssertNoResource[*parcel](s.ctx, t, s.state, "before")
 		rtestutils.AssertResource(s.ctx, t, s.state, "after", says[parcelDef]("BREAD"))
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -82,7 +82,7 @@ func TestQTransformWaitsForForeignFinalizersOnOutputs(t *testing.T) {
 		rtestutils.AssertResource(s.ctx, t, s.state, "o", func(o *order, asserts *assert.Assertions) {
 			asserts.True(o.Metadata().Finalizers().Empty())
 		})
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -365,7 +365,7 @@ func TestQTransformDestroysItsOutputOnRequest(t *testing.T) {
 
 		reword[orderDef](t, s, "full", "")
 		rtestutils.AssertNoResource[*parcel](s.ctx, t, s.state, "full")
-		s.rested(t)
+		s.healthy(t)
 
 		// And with somebody else's finalizer on it.
 		reword[orderDef](t, s, "full", "cake")
@@ -376,7 +376,7 @@ func TestQTransformDestroysItsOutputOnRequest(t *testing.T) {
 		require.Equal(t, resource.PhaseTearingDown, present[*parcel](t, s, "full").Metadata().Phase())
 		s.unpin(t, newParcel("full", "").Metadata(), "courier")
 		rtestutils.AssertNoResource[*parcel](s.ctx, t, s.state, "full")
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -460,7 +460,7 @@ func TestQTransformExtraOutputs(t *testing.T) {
 		rtestutils.AssertResource(s.ctx, t, s.state, "o", func(o *order, asserts *assert.Assertions) {
 			asserts.True(o.Metadata().Finalizers().Empty())
 		})
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -488,7 +488,7 @@ func TestQTransformIgnoresTeardownOnRequest(t *testing.T) {
 				rtestutils.AssertResource(s.ctx, t, s.state, "o", func(o *order, asserts *assert.Assertions) {
 					asserts.True(o.Metadata().Finalizers().Empty())
 				})
-				s.rested(t)
+				s.healthy(t)
 			})
 		})
 	}

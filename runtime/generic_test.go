@@ -14,8 +14,6 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource/typed"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
-	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
-	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
@@ -103,7 +101,7 @@ type stage struct {
 // onStage runs the body beside a running engine in a bubble, which also fails the test when a goroutine is left over.
 func onStage(t *testing.T, body func(*testing.T, *stage), opts ...options.Option) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{state: state.WrapCore(namespaced.NewState(inmem.Build))}
+		s := &stage{state: newState()}
 
 		var err error
 
@@ -170,7 +168,8 @@ func (s *stage) create(t *testing.T, all ...resource.Resource) {
 	}
 }
 
-// tearDown marks a resource as being destroyed, once the engine has come to rest.
+// tearDown marks a resource as being destroyed, once the engine has come to rest: the caches of several kinds do not come
+// up together, and the contract's controllers, which look at them all before they let go of it, know no barrier.
 func (s *stage) tearDown(t *testing.T, ptr resource.Pointer) {
 	s.settle()
 
@@ -178,9 +177,7 @@ func (s *stage) tearDown(t *testing.T, ptr resource.Pointer) {
 	require.NoError(t, err)
 }
 
-// destroy removes a resource, once the engine has come to rest.
 func (s *stage) destroy(t *testing.T, ptr resource.Pointer) {
-	s.settle()
 	require.NoError(t, s.state.Destroy(s.ctx, ptr))
 }
 
@@ -192,10 +189,7 @@ func (s *stage) pin(t *testing.T, ptr resource.Pointer, fin resource.Finalizer) 
 	require.NoError(t, s.state.AddFinalizer(s.ctx, ptr, fin))
 }
 
-// change updates a resource, once the engine has come to rest.
 func change[R resource.Resource](t *testing.T, s *stage, ptr resource.Pointer, update func(R)) {
-	s.settle()
-
 	_, err := safe.StateUpdateWithConflicts(s.ctx, s.state, ptr, func(res R) error {
 		update(res)
 
@@ -221,13 +215,6 @@ func present[R generic.ResourceWithRD](t *testing.T, s *stage, id resource.ID) R
 func (s *stage) healthy(t *testing.T) {
 	s.settle()
 	require.Empty(t, s.rt.Health().Problems())
-}
-
-// rested asserts that no controller is failing or stuck a minute later, after the retry of what may have read its own
-// write too late.
-func (s *stage) rested(t *testing.T) {
-	s.pass(time.Minute)
-	s.healthy(t)
 }
 
 // says is an assertion about the text of a resource, for rtestutils.

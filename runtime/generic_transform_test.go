@@ -54,7 +54,7 @@ func TestTransformFollowsItsInputs(t *testing.T) {
 		rtestutils.AssertNoResource[*parcel](s.ctx, t, s.state, "before")
 		rtestutils.AssertResource(s.ctx, t, s.state, "after", says[parcelDef]("BREAD"))
 
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -104,7 +104,7 @@ func TestTransformWithInputFinalizers(t *testing.T) {
 			asserts.True(o.Metadata().Finalizers().Empty())
 		})
 		s.destroy(t, newOrder("o", "").Metadata())
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -135,7 +135,7 @@ func TestTransformRetriesAFinalizerRemovalThatFails(t *testing.T) {
 			asserts.True(o.Metadata().Finalizers().Empty())
 		})
 		require.Zero(t, failures)
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -198,7 +198,7 @@ func TestTransformWaitsForForeignFinalizersOnOutputs(t *testing.T) {
 		rtestutils.AssertResource(s.ctx, t, s.state, "o", func(o *order, asserts *assert.Assertions) {
 			asserts.True(o.Metadata().Finalizers().Empty())
 		})
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -241,7 +241,7 @@ func TestTransformReplacesAnOutputThatIsStillTearingDown(t *testing.T) {
 
 		s.pass(10 * time.Minute)
 		require.LessOrEqual(t, passes, 12)
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -267,7 +267,7 @@ func TestTransformOptionalMap(t *testing.T) {
 
 		change(t, s, newOrder("final", "").Metadata(), func(o *order) { o.Metadata().Labels().Set("draft", "") })
 		rtestutils.AssertNoResource[*parcel](s.ctx, t, s.state, "final")
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 
@@ -352,7 +352,7 @@ func TestTransformExtraOutputs(t *testing.T) {
 		rtestutils.AssertResource(s.ctx, t, s.state, "o", func(o *order, asserts *assert.Assertions) {
 			asserts.True(o.Metadata().Finalizers().Empty())
 		})
-		s.rested(t)
+		s.healthy(t)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/runtime"
 	"github.com/switchyard-run/switchyard/runtime/options"
 )
@@ -169,8 +170,20 @@ func newStateWithHistory(length int) state.State {
 	}))
 }
 
-// newWorld builds an engine over st, which may be nil for a fresh in-memory state. It does not run yet.
+// newWorld builds an engine over st, which may be nil for a fresh in-memory state. It does not run yet. Whoever changes
+// what the cache has only lent fails the test.
 func newWorld(t *testing.T, st state.State, cfg runtime.Config, logger *zap.Logger) *world {
+	t.Helper()
+
+	if cfg.OnMutation == nil {
+		cfg.OnMutation = func(err *cache.MutationError) { t.Error(err) }
+	}
+
+	return newTrustingWorld(t, st, cfg, logger)
+}
+
+// newTrustingWorld does the same, without looking for those who change what they were lent.
+func newTrustingWorld(t *testing.T, st state.State, cfg runtime.Config, logger *zap.Logger) *world {
 	t.Helper()
 
 	if st == nil {

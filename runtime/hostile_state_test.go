@@ -706,7 +706,7 @@ func TestResourceThatCanNotBeCopied(t *testing.T) {
 			return play(ctx, ch, []state.Event{{Type: state.Created, Resource: unique{stored("a", 1, 1)}}, created("b", 1), bootstrapped})
 		}
 
-		w := newWorld(t, st, cachedSources(), nil)
+		w := newTrustingWorld(t, st, cachedSources(), nil)
 
 		var read journal[string]
 

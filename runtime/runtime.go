@@ -95,7 +95,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		opts:    opts,
 		state:   st,
 		logger:  logger,
-		cache:   cache.New(cache.Config{Kinds: kinds}),
+		cache:   cache.New(cache.Config{Kinds: kinds, Detect: cfg.OnMutation}),
 		metrics: metrics.NewEngine(opts.MetricsEnabled),
 		db:      dependency.NewDatabase[*entry](),
 	}
@@ -103,7 +103,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 	r.intake = newIntake(dependency.NewRouter(r.db, (*entry).deliver).Route, r.db.Dependents)
 
 	r.guards = &stateadapter.Shared{
-		State: st, Cache: r.cache, Clock: cfg.Clock, WarnOnUncachedReads: opts.WarnOnUncachedReads,
+		State: st, Cache: r.cache, Clock: cfg.Clock, Barrier: r.Barrier, WarnOnUncachedReads: opts.WarnOnUncachedReads,
 	}
 	r.classics = &rruntime.Shared{Clock: cfg.Clock, Backoff: cfg.Backoff, Seed: cfg.Seed, Finished: r.metrics.Finished()}
 
@@ -117,8 +117,9 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 }
 
 // CachedState returns the state with reads of cached kinds answered from memory while the engine runs; before and after,
-// and for all other calls, it is the state itself.
-func (r *Runtime) CachedState() state.CoreState { return r.cache.State(r.state) }
+// and for all other calls, it is the state itself. What it shows may be older than what was written a moment ago; the
+// state that is returned is a stateadapter.Barrierer, too.
+func (r *Runtime) CachedState() state.CoreState { return r.cache.State(r.state, r.Barrier) }
 
 // GetDependencyGraph exports what controllers have declared, in a stable order. The error is always nil; it is there for
 // the signature of the engine that ships with the contract.

@@ -33,8 +33,11 @@ type session struct {
 	batches chan []state.Event
 	singles chan state.Event
 
-	// seen are the ids that the contents have shown so far; nil once they are complete.
-	seen map[resource.ID]struct{}
+	// loading is set until the contents are complete. Shown counts what they have shown so far; seen are its ids, where
+	// there was something in the table before that may have gone.
+	loading bool
+	shown   int
+	seen    map[resource.ID]struct{}
 	// changes is the buffer for what a batch comes to.
 	changes []reduced.Metadata
 }
@@ -51,7 +54,12 @@ func (s *session) connect(ctx context.Context) error {
 		opts = append(opts, state.WithKindStartFromBookmark(w.bookmark))
 	case s.loads:
 		opts = append(opts, state.WithBootstrapContents(true))
-		s.seen = map[resource.ID]struct{}{}
+		s.table.load()
+		s.loading = true
+
+		if s.table.len() > 0 {
+			s.seen = map[resource.ID]struct{}{}
+		}
 	default:
 		opts = append(opts, state.WithBootstrapBookmark(true))
 	}
@@ -114,17 +122,17 @@ func (s *session) follow(ctx context.Context) error {
 		case <-w.retrack:
 			return errTracking
 		case <-audit:
-			if len(s.seen) <= shown {
+			if !s.loading || s.shown <= shown {
 				w.set.audits.Inc()
 
 				return errAudit
 			}
 
 			// Contents that are still coming are nothing to be suspected.
-			shown = len(s.seen)
+			shown = s.shown
 			auditor.Reset(w.set.cfg.AuditInterval)
 		case <-unsynced.Chan():
-			if s.seen == nil {
+			if !s.loading {
 				continue
 			}
 
@@ -185,7 +193,7 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.table == nil && s.seen == nil {
+	if w.table == nil && !s.loading {
 		s.table = nil // nobody needs the known keys any more, and none are being loaded
 	}
 
@@ -195,6 +203,10 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 
 	if s.table != nil {
 		defer s.table.publish()
+
+		if s.loading {
+			s.table.expect(len(batch))
+		}
 	}
 
 	for i := range batch {
@@ -208,7 +220,7 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 
 			return loaded, event.Error
 		case state.Bootstrapped:
-			if s.seen != nil {
+			if s.loading {
 				s.complete()
 
 				loaded = true
@@ -227,6 +239,8 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 		if len(event.Bookmark) > 0 {
 			w.bookmark = event.Bookmark
 		}
+
+		w.passLocked(event.Bookmark, event.Type == state.Bootstrapped)
 	}
 
 	return loaded, nil
@@ -262,8 +276,12 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 
 	old, known := s.table.lookup(md.ID())
 
-	if s.seen != nil {
-		s.seen[md.ID()] = struct{}{}
+	if s.loading {
+		s.shown++
+
+		if s.seen != nil {
+			s.seen[md.ID()] = struct{}{}
+		}
 
 		if known && old.SameState(&md.Facts) {
 			return
@@ -271,7 +289,7 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 	}
 
 	switch older := known && old.SameIncarnation(&md.Facts) && old.Version() > md.Version(); {
-	case older && s.seen == nil:
+	case older && !s.loading:
 		return // an event that was seen before; readers have been shown a newer state
 	case older, known && !old.SameIncarnation(&md.Facts):
 		// Contents are what there is now. That they are older than what is known means another incarnation too, created
@@ -286,7 +304,7 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 	}
 
 	// The first contents are nobody's news: controllers start with a wakeup, or with a fill of their queue.
-	if s.seen == nil || s.relists {
+	if !s.loading || s.relists {
 		s.changes = append(s.changes, md)
 	}
 }
@@ -315,9 +333,11 @@ func (s *session) complete() {
 
 	var gone []reduced.Metadata
 
-	for id, md := range s.table.all() {
-		if _, there := s.seen[id]; !there {
-			gone = append(gone, md.Gone())
+	if s.seen != nil {
+		for id, md := range s.table.all() {
+			if _, there := s.seen[id]; !there {
+				gone = append(gone, md.Gone())
+			}
 		}
 	}
 
@@ -330,10 +350,9 @@ func (s *session) complete() {
 		s.changes = append(s.changes, gone...)
 	}
 
-	s.seen = nil
+	s.loading, s.seen = false, nil
 	w.single = false
 	w.synced = true
 
-	s.table.publish()
-	s.table.complete()
+	s.table.loaded()
 }

@@ -29,6 +29,13 @@ func newTable(cached *cache.Collection) *table {
 	return t
 }
 
+// expect makes room for so many resources, if there are none yet.
+func (t *table) expect(n int) {
+	if t.cached == nil && len(t.known) == 0 {
+		t.known = make(map[resource.ID]reduced.Metadata, n)
+	}
+}
+
 func (t *table) lookup(id resource.ID) (reduced.Metadata, bool) {
 	if t.cached == nil {
 		md, ok := t.known[id]
@@ -79,8 +86,21 @@ func (t *table) publish() {
 	t.gone = t.gone[:0]
 }
 
-// complete lets the readers of the cache in.
-func (t *table) complete() {
+// load says that all contents are going to be asked for.
+func (t *table) load() {
+	if t.cached != nil {
+		t.cached.Load()
+	}
+}
+
+// loaded says that all contents have come, and lets the readers of the cache in.
+func (t *table) loaded() {
+	if t.cached != nil {
+		t.cached.Loaded()
+	}
+
+	t.publish()
+
 	if t.cached != nil {
 		t.cached.Complete()
 	}

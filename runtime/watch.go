@@ -41,6 +41,8 @@ type watch struct {
 	cancel context.CancelFunc
 	// opened is closed when the first attempt to open the watch has come to an end, either way.
 	opened chan struct{}
+	// ended is closed when the watch has ended for good.
+	ended chan struct{}
 	// retrack holds a signal when the session is to be opened anew because keys are to be tracked.
 	retrack chan struct{}
 
@@ -52,15 +54,18 @@ type watch struct {
 	err     error // why it is not open
 	attempt int
 	next    time.Time
+	// bookmark is up to where the table has come, loads counts the loads of all contents that were begun.
+	bookmark state.Bookmark
+	loads    int
+	fences   map[*fence]struct{}
 
 	// The fields below belong to the goroutine.
-	bookmark state.Bookmark
-	refused  int  // failures in a row to resume from the bookmark
-	single   bool // ask for events one by one next time
-	tried    bool // a session was begun before
-	began    time.Time
-	exited   error // set when the state has ended the goroutine
-	retry    *adapter.Retry
+	refused int  // failures in a row to resume from the bookmark
+	single  bool // ask for events one by one next time
+	tried   bool // a session was begun before
+	began   time.Time
+	exited  error // set when the state has ended the goroutine
+	retry   *adapter.Retry
 }
 
 // step is one session with what follows it; it tells whether there is to be another. There is until the context ends or,
@@ -108,6 +113,7 @@ func (w *watch) step(ctx context.Context) bool {
 // closed ends the watch for good.
 func (w *watch) closed() {
 	w.firstAttempted()
+	close(w.ended)
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,6 +150,10 @@ func (w *watch) session(ctx context.Context) error {
 	s.resumes = w.bookmark != nil && (s.table == nil || w.synced)
 	s.loads = s.table != nil && !s.resumes
 	s.relists = s.loads && w.synced
+
+	if s.loads {
+		w.loads++
+	}
 	w.mu.Unlock()
 
 	err := s.connect(ctx)
@@ -156,7 +166,9 @@ func (w *watch) session(ctx context.Context) error {
 	}
 
 	if s.resumes && ctx.Err() == nil && w.refuses(s, err) {
+		w.mu.Lock()
 		w.bookmark, w.refused = nil, 0
+		w.mu.Unlock()
 
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}

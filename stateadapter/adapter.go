@@ -34,6 +34,8 @@ type Shared struct {
 	Cache *cache.Cache
 	// Clock is what limiters wait on.
 	Clock clockwork.Clock
+	// Barrier waits for the caches of kinds to show everything that was written before the call.
+	Barrier cache.Barrier
 	// WarnOnUncachedReads logs reads of kinds that are not cached, once per kind, unless the read asked to be uncached.
 	WarnOnUncachedReads bool
 }
@@ -65,6 +67,7 @@ type Adapter struct {
 	owned    *owned.State
 	declared Declarations
 	outputs  outputs
+	own      own
 	warned   *sync.Map // reduced.Kind of which an uncached read was warned about; nil without the warning
 }
 
@@ -91,9 +94,9 @@ func (a *Adapter) Get(ctx context.Context, ptr resource.Pointer, opts ...state.G
 	}
 
 	if c := a.cached(key.Kind); c != nil && cache.ServesGet(opts) {
-		view, ok, err := c.View(ctx, a.cfg.Name)
+		view, ok, err := a.newest(ctx, Get, key, c)
 		if err != nil {
-			return nil, a.unsynced(Get, key, err)
+			return nil, err
 		}
 
 		if ok {
@@ -116,9 +119,9 @@ func (a *Adapter) List(ctx context.Context, kind resource.Kind, opts ...state.Li
 
 	if c := a.cached(key.Kind); c != nil {
 		if options, served := cache.ServesList(opts); served {
-			view, ok, err := c.View(ctx, a.cfg.Name)
+			view, ok, err := a.newest(ctx, List, key, c)
 			if err != nil {
-				return resource.List{}, a.unsynced(List, key, err)
+				return resource.List{}, err
 			}
 
 			if ok {
@@ -167,7 +170,7 @@ func (a *Adapter) ContextWithTeardown(ctx context.Context, ptr resource.Pointer)
 		return nil, err
 	}
 
-	if c := a.cached(key.Kind); c != nil {
+	if c := a.cached(key.Kind); c != nil && !a.own.unseen(c, key.ID) {
 		watched, ok, err := c.ContextWithTeardown(ctx, a.cfg.Name, key.ID)
 		if err != nil {
 			return nil, a.unsynced(ContextWithTeardown, key, err)

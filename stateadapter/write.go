@@ -21,7 +21,15 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 
 	a.outputs.touch(res.Metadata())
 
-	return classify(a.owned.Create(ctx, res, opts...), res.Metadata())
+	write := a.begin(res.Metadata())
+	defer write.End()
+
+	err := a.owned.Create(ctx, res, opts...)
+	if err == nil {
+		write.Wrote(res)
+	}
+
+	return classify(err, res.Metadata())
 }
 
 // Update updates an output that the controller owns.
@@ -32,7 +40,15 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 
 	a.outputs.touch(res.Metadata())
 
-	return classify(a.owned.Update(ctx, res), res.Metadata())
+	write := a.begin(res.Metadata())
+	defer write.End()
+
+	err := a.owned.Update(ctx, res)
+	if err == nil {
+		write.Wrote(res)
+	}
+
+	return classify(err, res.Metadata())
 }
 
 // Modify creates an output or updates it, see [Adapter.ModifyWithResult].
@@ -64,6 +80,9 @@ func (a *Adapter) ModifyWithResult(
 		owner = ""
 	}
 
+	write := a.begin(ptr)
+	defer write.End()
+
 	var refused error // what update itself returned, as against the state
 
 	guarded := func(res resource.Resource) error {
@@ -79,6 +98,8 @@ func (a *Adapter) ModifyWithResult(
 
 		switch {
 		case err == nil:
+			write.Wrote(res)
+
 			return res, nil
 		case refused != nil:
 			return nil, err
@@ -98,6 +119,8 @@ func (a *Adapter) ModifyWithResult(
 
 		switch {
 		case err == nil:
+			write.Wrote(empty)
+
 			return empty, nil
 		case !state.IsConflictError(err) || state.IsOwnerConflictError(err) || state.IsPhaseConflictError(err):
 			return nil, classify(err, ptr)
@@ -112,7 +135,13 @@ func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...co
 		return false, err
 	}
 
+	write := a.beginEnd(ctx, ptr)
+	defer write.End()
+
 	ready, err := a.owned.Teardown(ctx, ptr, opts...)
+	if err == nil {
+		write.TearingDown()
+	}
 
 	return ready, classify(err, ptr)
 }
@@ -123,26 +152,67 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 		return err
 	}
 
-	return classify(a.owned.Destroy(ctx, ptr, opts...), ptr)
+	write := a.beginEnd(ctx, ptr)
+	defer write.End()
+
+	err := a.owned.Destroy(ctx, ptr, opts...)
+	if err == nil {
+		write.Destroyed()
+	}
+
+	return classify(err, ptr)
 }
 
 // AddFinalizer adds finalizers to a strong or queue input, also while it is tearing down, as the contract's state does.
 // See [AddFinalizerIfRunning] for the safer way.
 func (a *Adapter) AddFinalizer(ctx context.Context, ptr resource.Pointer, fins ...resource.Finalizer) error {
-	if err := a.permitFinalizer(ctx, AddFinalizer, ptr); err != nil {
-		return err
-	}
-
-	return classify(a.owned.AddFinalizer(ctx, ptr, fins...), ptr)
+	return a.finalize(ctx, AddFinalizer, ptr, adding(fins), state.WithExpectedPhaseAny())
 }
 
 // RemoveFinalizer removes finalizers from a strong or queue input.
 func (a *Adapter) RemoveFinalizer(ctx context.Context, ptr resource.Pointer, fins ...resource.Finalizer) error {
-	if err := a.permitFinalizer(ctx, RemoveFinalizer, ptr); err != nil {
+	return a.finalize(ctx, RemoveFinalizer, ptr, func(present *resource.Finalizers) {
+		for _, fin := range fins {
+			present.Remove(fin)
+		}
+	}, state.WithExpectedPhaseAny())
+}
+
+func adding(fins []resource.Finalizer) func(*resource.Finalizers) {
+	return func(present *resource.Finalizers) {
+		for _, fin := range fins {
+			present.Add(fin)
+		}
+	}
+}
+
+// finalize changes the finalizers of an input, whoever owns it. It is the state's update, and not its calls for
+// finalizers, since those do not tell which version they have made.
+func (a *Adapter) finalize(
+	ctx context.Context, verb Verb, ptr resource.Pointer, change func(*resource.Finalizers), phase state.UpdateOption,
+) error {
+	if err := a.permitFinalizer(ctx, verb, ptr); err != nil {
 		return err
 	}
 
-	return classify(a.owned.RemoveFinalizer(ctx, ptr, fins...), ptr)
+	current, err := a.cfg.State.Get(ctx, ptr)
+	if err != nil {
+		return err
+	}
+
+	write := a.begin(ptr)
+	defer write.End()
+
+	res, err := a.cfg.State.UpdateWithConflicts(ctx, ptr, func(res resource.Resource) error {
+		change(res.Metadata().Finalizers())
+
+		return nil
+	}, state.WithUpdateOwner(current.Metadata().Owner()), phase)
+	if err == nil {
+		write.Wrote(res)
+	}
+
+	return classify(err, ptr)
 }
 
 // RunningFinalizerAdder is implemented by the runtimes that this engine hands to controllers.
@@ -165,24 +235,7 @@ func AddFinalizerIfRunning(ctx context.Context, r controller.Writer, ptr resourc
 
 // AddFinalizerIfRunning implements [RunningFinalizerAdder].
 func (a *Adapter) AddFinalizerIfRunning(ctx context.Context, ptr resource.Pointer, fins ...resource.Finalizer) error {
-	if err := a.permitFinalizer(ctx, AddFinalizer, ptr); err != nil {
-		return err
-	}
-
-	current, err := a.cfg.State.Get(ctx, ptr)
-	if err != nil {
-		return err
-	}
-
-	_, err = a.cfg.State.UpdateWithConflicts(ctx, ptr, func(res resource.Resource) error {
-		for _, fin := range fins {
-			res.Metadata().Finalizers().Add(fin)
-		}
-
-		return nil
-	}, state.WithUpdateOwner(current.Metadata().Owner()), state.WithExpectedPhase(resource.PhaseRunning))
-
-	return classify(err, ptr)
+	return a.finalize(ctx, AddFinalizer, ptr, adding(fins), state.WithExpectedPhase(resource.PhaseRunning))
 }
 
 func (a *Adapter) permitWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
@@ -237,8 +290,7 @@ func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Point
 }
 
 // CleanupOutputs destroys the resources of the kinds that the controller owns and has not touched since
-// [Adapter.StartTrackingOutputs], and ends the tracking. It lists the state itself, since a cache may not show yet what
-// an earlier pass has created. Outputs with finalizers are a conflict; the others are cleaned up nevertheless, and
+// [Adapter.StartTrackingOutputs], and ends the tracking. Outputs with finalizers are a conflict; the others are cleaned up nevertheless, and
 // tracking goes on.
 func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) error {
 	for _, kind := range kinds {
@@ -256,19 +308,21 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) er
 	var failed []error
 
 	for _, kind := range kinds {
-		list, err := a.ListUncached(ctx, kind)
+		all, err := a.View(ctx, kind)
 		if err != nil {
 			return fmt.Errorf("controller %q could not list its outputs %s: %w", a.cfg.Name, reduced.KindOf(kind), err)
 		}
 
-		for _, res := range list.Items {
+		for res := range all.All() {
 			md := res.Metadata()
 			if md.Owner() != a.cfg.Name || a.outputs.touched(md) {
 				continue
 			}
 
-			if err = a.Destroy(ctx, md); err != nil && !state.IsNotFoundError(err) {
-				failed = append(failed, fmt.Errorf("controller %q could not clean up %s: %w", a.cfg.Name, reduced.KeyOf(md), err))
+			key := reduced.KeyOf(md)
+
+			if err = a.Destroy(ctx, key.Pointer()); err != nil && !state.IsNotFoundError(err) {
+				failed = append(failed, fmt.Errorf("controller %q could not clean up %s: %w", a.cfg.Name, key, err))
 			}
 		}
 	}

@@ -323,19 +323,6 @@ var rows = []row{
 		},
 	},
 	{
-		name: "`CleanupOutputs` on a cached type", peer: "0 lists", here: "1 lists",
-		opts: []options.Option{options.WithCachedResource(ns, otherType)},
-		play: func(s *stage) string {
-			s.play(&classic{name: "c", outputs: writes(otherType), run: func(ctx context.Context, r controller.Runtime) error {
-				r.StartTrackingOutputs()
-
-				return r.CleanupOutputs(ctx, other("").Metadata())
-			}})
-
-			return fmt.Sprint(s.core.lists.Load(), " lists")
-		},
-	},
-	{
 		name: "`Modify` of a resource that somebody else creates in between", peer: "refused", here: "accepted",
 		play: func(s *stage) string {
 			interfere := func(resource.Resource) { s.create(other("a"), state.WithCreateOwner("c")) }

@@ -1,0 +1,268 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+)
+
+// Writes are the writes of one controller to one cached kind that the cache does not show yet. Its owner reads through
+// them, so that it never sees less than it has written. All methods are safe for concurrent use.
+//
+// A write is noted before it is made and forgotten once the contents show it, or something newer: the same incarnation
+// at the same version or above, or the end of that incarnation. While nothing is noted, reading costs one load more.
+// The value of a write is kept only for owners that have been found reading what they wrote; before, the state is asked
+// for it.
+//
+// What a write has destroyed, or marked as tearing down, is taken to be the incarnation that the owner has written last,
+// or else the one that the cache shows.
+type Writes struct {
+	collection *Collection
+	// pending counts the notes, for those who only want to know whether there are any.
+	pending atomic.Int64
+	// keep is set once the owner has read what it wrote before the cache has shown it.
+	keep atomic.Bool
+
+	// notes is guarded by the lock of the collection's ledger.
+	notes map[resource.ID]*note
+}
+
+// Writes returns the register of a new owner.
+func (c *Collection) Writes() *Writes {
+	return &Writes{collection: c, notes: map[resource.ID]*note{}}
+}
+
+// Write is one write. It is begun before the write is made, told what the write came to, and ended, whatever has become of
+// it. The zero value stands for a write that nobody follows.
+type Write struct {
+	note  *note
+	to    target
+	value resource.Resource
+}
+
+// Begin notes a write to the resource. It is to be called before the write is made.
+func (w *Writes) Begin(id resource.ID) Write {
+	l := &w.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	n := w.notes[id]
+	if n == nil {
+		n = &note{owner: w, id: id}
+		l.add(n)
+	}
+
+	n.open++
+
+	return Write{note: n}
+}
+
+// Known tells whether it is known which incarnation the write would mark as tearing down, or destroy; if not, Learn is to
+// be called before it is made.
+func (wr *Write) Known() bool {
+	if wr.note == nil {
+		return true
+	}
+
+	l := &wr.note.owner.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return wr.note.incarnation() != 0
+}
+
+// Learn tells which incarnation of the resource is there before the write.
+func (wr *Write) Learn(res resource.Resource) {
+	l := &wr.note.owner.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	wr.note.learned = createdOf(res.Metadata())
+}
+
+// Wrote tells that the write was made, and that the resource is as it is now in the state.
+func (wr *Write) Wrote(res resource.Resource) {
+	if wr.note == nil {
+		return
+	}
+
+	if wr.note.owner.keep.Load() {
+		wr.value = res.DeepCopy()
+	}
+
+	md := res.Metadata()
+	wr.to = target{what: at, created: createdOf(md), version: md.Version().Value()}
+}
+
+// TearingDown tells that the write has marked the resource as tearing down.
+func (wr *Write) TearingDown() { wr.to.what = tearing }
+
+// Destroyed tells that the write has destroyed the resource.
+func (wr *Write) Destroyed() { wr.to.what = gone }
+
+// End ends the write. If nothing was told of what it came to, it has come to nothing.
+func (wr *Write) End() {
+	n := wr.note
+	if n == nil {
+		return
+	}
+
+	l := &n.owner.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	n.open--
+
+	if wr.to.what == tearing || wr.to.what == gone {
+		wr.to.created = n.incarnation()
+	}
+
+	// It may have been tearing down before, and then this write has made no version of its own.
+	if wr.to.what == tearing && wr.to.created == n.target.created {
+		wr.to.version = n.target.version
+	}
+
+	if wr.to.created != 0 && (n.open == 0 || n.target.older(wr.to)) {
+		l.set(n, wr.to, wr.value, n.reloaded)
+	}
+
+	if n.open == 0 {
+		n.reloaded = false
+	}
+
+	l.settle(n, n.owner.collection.run.Load())
+}
+
+// View is [Collection.View] for the owner: with the newest contents that it may see, of the one resource, or of all with
+// an empty id. Get reads the state; it is called for what was written and neither kept nor shown yet.
+func (w *Writes) View(
+	ctx context.Context, name string, id resource.ID, get func(resource.ID) (resource.Resource, error),
+) (view View, ok bool, err error) {
+	r, err := w.collection.await(ctx, name)
+	if r == nil {
+		return View{}, false, err
+	}
+
+	// The notes are looked at before the contents: what is forgotten is in the contents already.
+	if w.pending.Load() == 0 {
+		return w.collection.view(r, r.newest(), name), true, nil
+	}
+
+	now, patches, ask := w.unseen(r, id)
+
+	for _, asked := range ask {
+		patch, err := w.ask(r, asked, get)
+		if err != nil {
+			return View{}, false, err
+		}
+
+		patches = append(patches, patch)
+	}
+
+	return w.collection.view(r, now, name).With(patches...), true, nil
+}
+
+// Unseen tells whether the cache may show less of the resource than the owner has written.
+func (w *Writes) Unseen(id resource.ID) bool {
+	if w.pending.Load() == 0 {
+		return false
+	}
+
+	l := &w.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	n := w.notes[id]
+
+	return n != nil && n.target.what != nothing
+}
+
+// question is a note of which the value is to be asked of the state.
+type question struct {
+	note *note
+	turn uint64
+}
+
+// unseen returns the newest contents, what is to be put over them, and of what the value is not known.
+func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch, ask []question) {
+	l := &w.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	now = r.newest()
+
+	look := func(n *note) {
+		switch {
+		case n.target.what == nothing || n.shown != 0 && n.shown <= now.number:
+		case n.unsure || n.target.what == tearing || n.target.what == at && n.value == nil:
+			ask = append(ask, question{n, n.turn})
+		default:
+			patches = append(patches, Patch{ID: n.id, Resource: n.value})
+		}
+	}
+
+	if id != "" {
+		if n := w.notes[id]; n != nil {
+			look(n)
+		}
+
+		return now, patches, ask
+	}
+
+	for _, n := range w.notes {
+		look(n)
+	}
+
+	slices.SortFunc(ask, func(a, b question) int { return cmp.Compare(a.note.id, b.note.id) })
+
+	return now, patches, ask
+}
+
+// ask reads the state, which is as new as the write at least, and notes what it has shown.
+func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resource, error)) (Patch, error) {
+	w.keep.Store(true)
+
+	res, err := get(q.note.id)
+
+	switch {
+	case state.IsNotFoundError(err):
+		res = nil
+	case err != nil:
+		return Patch{}, err
+	}
+
+	l := &w.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if n := q.note; n.turn == q.turn && w.notes[n.id] == n {
+		switch {
+		case res != nil:
+			md := res.Metadata()
+			l.set(n, target{what: at, created: createdOf(md), version: md.Version().Value()}, res, false)
+		case n.unsure && r.newest().created(n.id) != 0:
+			// What the cache shows is on its way out.
+			l.set(n, target{what: gone, created: r.newest().created(n.id)}, nil, false)
+		default:
+			l.set(n, target{what: gone, created: n.target.created}, nil, n.unsure)
+		}
+
+		l.settle(n, r)
+	}
+
+	return Patch{ID: q.note.id, Resource: res}, nil
+}
+
+// createdOf identifies an incarnation. 0 stands for none.
+func createdOf(md *resource.Metadata) int64 { return md.Created().UnixNano() }

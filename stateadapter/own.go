@@ -1,0 +1,120 @@
+package stateadapter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+
+	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// own holds the registers of what the controller has written to cached kinds, through which it reads them.
+type own struct {
+	registers atomic.Pointer[[]register]
+
+	// mu is held to add a register.
+	mu sync.Mutex
+}
+
+type register struct {
+	collection *cache.Collection
+	writes     *cache.Writes
+}
+
+// of returns the register for the collection, or nil if nothing was written to it yet.
+func (o *own) of(c *cache.Collection) *cache.Writes {
+	if all := o.registers.Load(); all != nil {
+		for i := range *all {
+			if (*all)[i].collection == c {
+				return (*all)[i].writes
+			}
+		}
+	}
+
+	return nil
+}
+
+// unseen tells whether the cache may show less of the resource than the controller has written.
+func (o *own) unseen(c *cache.Collection, id resource.ID) bool {
+	w := o.of(c)
+
+	return w != nil && w.Unseen(id)
+}
+
+func (o *own) add(c *cache.Collection) *cache.Writes {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	if w := o.of(c); w != nil {
+		return w
+	}
+
+	added := register{c, c.Writes()}
+
+	var all []register
+	if old := o.registers.Load(); old != nil {
+		all = slices.Clone(*old)
+	}
+
+	all = append(all, added)
+	o.registers.Store(&all)
+
+	return added.writes
+}
+
+// begin notes a write, if the resource is cached.
+func (a *Adapter) begin(ptr resource.Pointer) cache.Write {
+	c := a.cfg.Cache.Collection(reduced.KindOf(ptr))
+	if c == nil {
+		return cache.Write{}
+	}
+
+	w := a.own.of(c)
+	if w == nil {
+		w = a.own.add(c)
+	}
+
+	return w.Begin(ptr.ID())
+}
+
+// beginEnd notes a write that ends an incarnation of the resource, or begins its end.
+func (a *Adapter) beginEnd(ctx context.Context, ptr resource.Pointer) cache.Write {
+	write := a.begin(ptr)
+
+	if !write.Known() {
+		if res, err := a.cfg.State.Get(ctx, ptr); err == nil {
+			write.Learn(res)
+		}
+	}
+
+	return write
+}
+
+// newest returns what the cache shows of a resource, or of all of the kind with an empty id, and the controller's own
+// writes. While no engine runs, ok is false.
+func (a *Adapter) newest(ctx context.Context, verb Verb, key reduced.Key, c *cache.Collection) (view cache.View, ok bool, err error) {
+	w := a.own.of(c)
+	if w == nil {
+		view, ok, err = c.View(ctx, a.cfg.Name)
+	} else {
+		view, ok, err = w.View(ctx, a.cfg.Name, key.ID, func(id resource.ID) (resource.Resource, error) {
+			a.cfg.Metrics.Reads.Inc()
+
+			return a.cfg.State.Get(ctx, reduced.Key{Kind: key.Kind, ID: id}.Pointer())
+		})
+	}
+
+	switch {
+	case err == nil:
+		return view, ok, nil
+	case !c.Synced():
+		return view, false, a.unsynced(verb, key, err)
+	default:
+		return view, false, fmt.Errorf("controller %q could not %s %s: the cache does not show what it wrote yet, and neither does the state: %w", a.cfg.Name, verb, key, err)
+	}
+}
