@@ -69,6 +69,11 @@ func TestRemovedLabelWakesItsFormerDependents(t *testing.T) {
 						}
 
 						test.happens(c)
+
+						if news == "held up" {
+							synctest.Wait() // all of it waits behind what the workers are busy with
+						}
+
 						c.release()
 
 						ran := c.ran()
