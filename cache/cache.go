@@ -20,7 +20,11 @@ type Config struct {
 type Cache struct {
 	collections map[reduced.Kind]*Collection
 	kinds       []reduced.Kind
+	few         []*Collection // of the kinds, in their order, while they are a handful
 }
+
+// handful is how many kinds are looked through one by one.
+const handful = 8
 
 // New returns a cache, whose collections serve nothing before they are started.
 func New(cfg Config) *Cache {
@@ -33,11 +37,30 @@ func New(cfg Config) *Cache {
 		}
 	}
 
+	if len(c.kinds) <= handful {
+		for _, kind := range c.kinds {
+			c.few = append(c.few, c.collections[kind])
+		}
+	}
+
 	return c
 }
 
 // Collection returns the collection of the kind, or nil when the kind is not cached.
-func (c *Cache) Collection(kind reduced.Kind) *Collection { return c.collections[kind] }
+func (c *Cache) Collection(kind reduced.Kind) *Collection {
+	if len(c.kinds) > handful {
+		return c.collections[kind]
+	}
+
+	// Equal strings are mostly the same ones, and then comparing is faster than hashing.
+	for i := range c.kinds {
+		if c.kinds[i].Type == kind.Type && c.kinds[i].Namespace == kind.Namespace {
+			return c.few[i]
+		}
+	}
+
+	return nil
+}
 
 // Kinds returns the cached kinds in the order in which they were given. The slice is shared, do not change it.
 func (c *Cache) Kinds() []reduced.Kind { return c.kinds }

@@ -20,18 +20,34 @@ type kindInputs[T any] struct {
 	ids   map[resource.ID]*dependent[T]
 }
 
-// find returns the inputs that a resource matches: on its kind as a whole, and by its id.
-func (n *Node[T]) find(key reduced.Key) (whole, one *dependent[T]) {
-	if n.index != nil {
-		k := n.index[key.Kind]
-		if k == nil {
-			return nil, nil
-		}
-
-		return k.whole, k.ids[key.ID]
+// match is find without the lock, which it takes itself where the inputs are many.
+func (n *Node[T]) match(key reduced.Key) (whole, one *dependent[T]) {
+	if few := n.few.Load(); few != nil {
+		return find(*few, key)
 	}
 
-	for _, d := range n.inputs {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+
+	return n.find(key)
+}
+
+// find returns the inputs that a resource matches: on its kind as a whole, and by its id.
+func (n *Node[T]) find(key reduced.Key) (whole, one *dependent[T]) {
+	if n.index == nil {
+		return find(n.inputs, key)
+	}
+
+	k := n.index[key.Kind]
+	if k == nil {
+		return nil, nil
+	}
+
+	return k.whole, k.ids[key.ID]
+}
+
+func find[T any](inputs []*dependent[T], key reduced.Key) (whole, one *dependent[T]) {
+	for _, d := range inputs {
 		if d.input.Type != key.Type || d.input.Namespace != key.Namespace {
 			continue
 		}
@@ -60,12 +76,16 @@ func (n *Node[T]) declared(in controller.Input) *dependent[T] {
 func (n *Node[T]) reindex(added, removed []*dependent[T]) {
 	switch {
 	case len(n.inputs) <= handful:
+		few := n.inputs
+		n.few.Store(&few)
 		n.index = nil
 
 		return
 	case n.index == nil:
 		n.index, added, removed = inputIndex[T]{}, n.inputs, nil
 	}
+
+	n.few.Store(nil)
 
 	for _, d := range added {
 		n.index.add(d)

@@ -216,6 +216,10 @@ func (db *Database[T]) commit(node *Node[T], u update[T]) {
 	if u.to-u.from == len(node.inputs) {
 		node.inputs = u.with
 	} else {
+		if node.few.Load() != nil {
+			node.inputs = slices.Clone(node.inputs) // somebody may be reading
+		}
+
 		node.inputs = slices.Replace(node.inputs, u.from, u.to, u.with...)
 	}
 

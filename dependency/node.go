@@ -34,6 +34,8 @@ type Node[T any] struct {
 	mu     sync.RWMutex
 	inputs []*dependent[T] // in the order in which they were given last
 	index  inputIndex[T]   // nil while the inputs are few
+	// few are the inputs while they are few, for reading without the lock. They do not change.
+	few atomic.Pointer[[]*dependent[T]]
 }
 
 // Name returns the name of the controller.
@@ -53,10 +55,7 @@ func (n *Node[T]) ReadsKind(kind reduced.Kind) bool {
 		return true
 	}
 
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-
-	whole, _ := n.find(reduced.Key{Kind: kind})
+	whole, _ := n.match(reduced.Key{Kind: kind})
 
 	return whole != nil
 }
@@ -67,10 +66,7 @@ func (n *Node[T]) Reads(key reduced.Key) bool {
 		return true
 	}
 
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-
-	whole, one := n.find(key)
+	whole, one := n.match(key)
 
 	return whole != nil || one != nil
 }
@@ -78,10 +74,7 @@ func (n *Node[T]) Reads(key reduced.Key) bool {
 // Holds tells whether the controller may add and remove finalizers on the resource: it is a strong input, or an input
 // of a queue controller.
 func (n *Node[T]) Holds(key reduced.Key) bool {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-
-	whole, one := n.find(key)
+	whole, one := n.match(key)
 
 	return holds(whole) || holds(one)
 }

@@ -57,7 +57,7 @@ func (s *session) connect(ctx context.Context) error {
 		s.table.load()
 		s.loading = true
 
-		if s.table.len() > 0 {
+		if s.relists || s.table.len() > 0 {
 			s.seen = map[resource.ID]struct{}{}
 		}
 	default:
@@ -274,18 +274,22 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 		return
 	}
 
-	old, known := s.table.lookup(md.ID())
-
 	if s.loading {
 		s.shown++
 
-		if s.seen != nil {
-			s.seen[md.ID()] = struct{}{}
-		}
+		if s.seen == nil {
+			s.table.put(res, md) // it was empty, and nobody is told
 
-		if known && old.SameState(&md.Facts) {
 			return
 		}
+
+		s.seen[md.ID()] = struct{}{}
+	}
+
+	old, known := s.table.lookup(md.ID())
+
+	if s.loading && known && old.SameState(&md.Facts) {
+		return
 	}
 
 	switch older := known && old.SameIncarnation(&md.Facts) && old.Version() > md.Version(); {
