@@ -172,40 +172,44 @@ func (x *indexes) showLocked(now *contents) {
 	x.stale = false
 }
 
-// want returns an index of the contents that is not there, after building it, unless others are in the way: the
-// contents are not what the writer has, it is at work, another index is being built, or there are enough.
+// want builds an index of the newest contents, and returns it if those are the contents that it is wanted of. It does
+// nothing if others are in the way: the writer is at work, another index is being built, or there are enough.
 func (x *indexes) want(label string, of *contents, published *atomic.Pointer[contents]) (indexed, bool) {
-	if !x.begin(label, of, published) {
-		return of.index(label)
+	if newest := x.begin(label, published); newest != nil {
+		defer x.over()
+
+		var set tree[struct{}]
+
+		for _, key := range entries(newest.tree, label) {
+			set.set(key, struct{}{})
+		}
+
+		x.end(set, newest, published)
 	}
 
-	var set tree[struct{}]
-
-	for _, key := range entries(of.tree, label) {
-		set.set(key, struct{}{})
-	}
-
-	return x.end(set, of, published), true
+	return of.index(label)
 }
 
-// begin tells whether the caller is to build the index. From then on, changes are taken down.
-func (x *indexes) begin(label string, of *contents, published *atomic.Pointer[contents]) bool {
+// begin returns the newest contents if the caller is to build an index of them. From then on, changes are taken down.
+func (x *indexes) begin(label string, published *atomic.Pointer[contents]) *contents {
 	if !x.mu.TryLock() {
-		return false
+		return nil
 	}
 	defer x.mu.Unlock()
 
-	if x.ahead || x.building != nil || published.Load() != of {
-		return false
+	if x.ahead || x.building != nil {
+		return nil
 	}
 
-	if _, there := of.index(label); there || !x.roomLocked() {
-		return false
+	newest := published.Load()
+
+	if _, there := newest.index(label); there || !x.roomLocked() {
+		return nil
 	}
 
 	x.building = &building{label: label}
 
-	return true
+	return newest
 }
 
 // roomLocked tells whether there may be another index, and counts it against the present ones if there may not. The one
@@ -233,36 +237,40 @@ func (x *indexes) roomLocked() bool {
 	return true
 }
 
-// end takes in an index that was built, and returns it.
-func (x *indexes) end(set tree[struct{}], of *contents, published *atomic.Pointer[contents]) indexed {
+// end takes in an index that was built of contents, which are not the newest any more if the writer was at work.
+func (x *indexes) end(set tree[struct{}], of *contents, published *atomic.Pointer[contents]) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
 	kept := &index{label: x.building.label, set: set, idle: new(atomic.Int32)}
-	built := kept.shown()
+
+	var all []indexed
+
+	if others := of.indexes.Load(); others != nil {
+		all = slices.Clone(*others)
+	}
+
+	all = append(all, kept.shown())
+	of.indexes.Store(&all)
 
 	for _, change := range x.building.changes {
 		change.apply(&kept.set)
 	}
 
 	x.kept = append(x.kept, kept)
-	x.building = nil
 	x.stale = true
-
-	var others []indexed
-
-	if all := of.indexes.Load(); all != nil {
-		others = *all
-	}
-
-	others = append(slices.Clip(others), built)
-	of.indexes.Store(&others)
 
 	if !x.ahead {
 		x.showLocked(published.Load())
 	}
+}
 
-	return built
+// over ends the taking down of changes, also if the building has failed, which is the fault of a resource.
+func (x *indexes) over() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	x.building = nil
 }
 
 // entries returns what an index of the resources holds, in order.

@@ -12,6 +12,8 @@ const (
 	few = 256
 	// dear is how many resources can be looked at in order for the cost of one that is looked up by its id.
 	dear = 8
+	// parsing is how many ids can be matched for the cost of finding out how those begin that a regular expression matches.
+	parsing = 32
 	// mostValues is how many values of a label are tried for a term that can not be told by their order.
 	mostValues = 256
 )
@@ -42,7 +44,7 @@ func (c *contents) among(ids []resource.ID) source {
 func (v View) plan(opts state.ListOptions) source {
 	spans, cost := []span{{}}, v.now.tree.len()
 
-	if re := opts.IDQuery.Regexp; re != nil && v.now.lined == 0 {
+	if re := opts.IDQuery.Regexp; re != nil && cost > parsing && v.now.lined == 0 {
 		if narrow, ok := beginnings(re); ok {
 			if n := count(v.now.tree, narrow); n < cost {
 				spans, cost = narrow, n
@@ -142,7 +144,7 @@ func (v View) choose(query resource.LabelQuery, most int) (best choice, ok bool)
 	}
 
 	if !ok && wanted != nil {
-		if x, built := v.run.indexes.want(wanted.Key, v.now, &v.run.published); built {
+		if x, there := v.run.indexes.want(wanted.Key, v.now, &v.run.published); there {
 			consider(x, *wanted)
 		}
 	}
