@@ -1,19 +1,30 @@
 package cache
 
 // width is how many entries a node holds at most. It is small because a change copies all nodes above it, once for each
-// publication, and such that both forms of a node of resources fill the sizes in which memory is handed out.
-const width = 12
+// publication, and such that all parts of nodes of resources fill the sizes in which memory is handed out.
+const width = 19
 
 // node is a node of a [tree]: a leaf, which holds values, or an inner node, which holds nodes. All keys of a node are in
 // its range, which is from its key in the node above to the next one there.
-//
-// To find a key without looking at those it is compared with, which are all over the memory, a node keeps the head of
-// each: the bytes after those that all keys of the range begin with. Where heads are equal, keys are compared.
 type node[V any] struct {
+	*signs
+
 	// born is the generation of the tree in which the node was made, and may be changed in place.
 	born uint64
 	// size is the number of values in and below the node.
 	size int32
+	kids *[width]*node[V] // nil in a leaf
+	vals *[width]V        // nil in an inner node
+}
+
+// signs are the keys of a node. They are apart from it because most changes of a node leave them as they are: they then
+// are not copied.
+//
+// To find a key without looking at those it is compared with, which are all over the memory, the head of each is kept:
+// the bytes after those that all keys of the range begin with. Where heads are equal, keys are compared.
+type signs struct {
+	// made is the generation in which the signs were made, and may be changed in place if their node was born in it.
+	made uint64
 	// n is the number of entries.
 	n uint16
 	// skip is how many bytes all keys of the range have in common, or fewer.
@@ -22,8 +33,6 @@ type node[V any] struct {
 	// keys are those of the values, or where the range of each of the nodes below begins. The first of an inner node is
 	// where its own begins, and is not looked at: the first of all has no beginning.
 	keys [width]string
-	kids *[width]*node[V] // nil in a leaf
-	vals *[width]V        // nil in an inner node
 }
 
 // span is a range of keys: from is in it, to is not and may be empty, which is no end.
@@ -47,20 +56,20 @@ type (
 )
 
 func newLeaf[V any](born uint64) *node[V] {
-	l := &leaf[V]{node: node[V]{born: born}}
+	l := &leaf[V]{node: node[V]{born: born, signs: &signs{made: born}}}
 	l.vals = &l.array
 
 	return &l.node
 }
 
 func newInner[V any](born uint64) *node[V] {
-	x := &inner[V]{node: node[V]{born: born}}
+	x := &inner[V]{node: node[V]{born: born, signs: &signs{made: born}}}
 	x.kids = &x.array
 
 	return &x.node
 }
 
-// own returns the node if it may be changed in the generation, or a copy that may.
+// own returns the node if it may be changed in the generation, or a copy that may, with the same signs.
 func (n *node[V]) own(generation uint64) *node[V] {
 	if n.born == generation {
 		return n
@@ -77,6 +86,15 @@ func (n *node[V]) own(generation uint64) *node[V] {
 	x.kids, x.born = &x.array, generation
 
 	return &x.node
+}
+
+// sign makes the signs of a node such that they may be changed as the node may.
+func (n *node[V]) sign() {
+	if n.made != n.born {
+		s := *n.signs
+		s.made = n.born
+		n.signs = &s
+	}
 }
 
 // head returns up to eight bytes of the key after those to skip, such that heads are in order as keys are.
@@ -101,15 +119,15 @@ func head(key string, skip uint16) uint64 {
 	return h
 }
 
-// before returns how many entries, of those from the first on, have a smaller key, or with orEqual the same.
-func (n *node[V]) before(key string, first int, orEqual bool) int {
-	h := head(key, n.skip)
-	low, high := first, int(n.n)
+// before returns how many keys, of those from the first on, are smaller, or with orEqual the same.
+func (s *signs) before(key string, first int, orEqual bool) int {
+	h := head(key, s.skip)
+	low, high := first, int(s.n)
 
 	for low < high {
 		mid := int(uint(low+high) / 2)
 
-		if at := n.heads[mid]; at < h || at == h && (n.keys[mid] < key || orEqual && n.keys[mid] == key) {
+		if at := s.heads[mid]; at < h || at == h && (s.keys[mid] < key || orEqual && s.keys[mid] == key) {
 			low = mid + 1
 		} else {
 			high = mid
@@ -120,38 +138,38 @@ func (n *node[V]) before(key string, first int, orEqual bool) int {
 }
 
 // child returns which of the nodes below has the key in its range.
-func (n *node[V]) child(key string) int { return n.before(key, 1, true) - 1 }
+func (s *signs) child(key string) int { return s.before(key, 1, true) - 1 }
 
 // find returns where in a leaf the key is, or belongs.
-func (n *node[V]) find(key string) (at int, there bool) {
-	at = n.before(key, 0, false)
+func (s *signs) find(key string) (at int, there bool) {
+	at = s.before(key, 0, false)
 
-	return at, at < int(n.n) && n.keys[at] == key
+	return at, at < int(s.n) && s.keys[at] == key
 }
 
 // below returns the range of a node below one with the range.
-func (n *node[V]) below(i int, in span) span {
+func (s *signs) below(i int, in span) span {
 	if i > 0 {
-		in.from = n.keys[i]
+		in.from = s.keys[i]
 	}
 
-	if i+1 < int(n.n) {
-		in.to = n.keys[i+1]
+	if i+1 < int(s.n) {
+		in.to = s.keys[i+1]
 	}
 
 	return in
 }
 
-// ranged tells the node its range.
-func (n *node[V]) ranged(in span) {
-	n.skip = 0
+// ranged tells the keys their range. They must be such that they may be changed.
+func (s *signs) ranged(in span) {
+	s.skip = 0
 
 	if in.from != "" && in.to != "" {
-		n.skip = common(in.from, in.to)
+		s.skip = common(in.from, in.to)
 	}
 
-	for i := range n.n {
-		n.heads[i] = head(n.keys[i], n.skip)
+	for i := range s.n {
+		s.heads[i] = head(s.keys[i], s.skip)
 	}
 }
 
@@ -169,6 +187,8 @@ func common(a, b string) uint16 {
 
 // open makes room for an entry, whose value or node is to be set.
 func (n *node[V]) open(at int, key string) {
+	n.sign()
+
 	end := int(n.n)
 
 	copy(n.heads[at+1:end+1], n.heads[at:end])
@@ -186,6 +206,8 @@ func (n *node[V]) open(at int, key string) {
 
 // drop takes an entry away; the size is left as it is.
 func (n *node[V]) drop(at int) {
+	n.sign()
+
 	end := int(n.n)
 
 	copy(n.heads[at:], n.heads[at+1:end])
@@ -205,6 +227,8 @@ func (n *node[V]) drop(at int) {
 
 // split moves the entries from one on to a new node and returns it. The ranges of both are to be told.
 func (n *node[V]) split(at int) *node[V] {
+	n.sign()
+
 	var right *node[V]
 
 	if n.kids == nil {
@@ -232,6 +256,8 @@ func (n *node[V]) split(at int) *node[V] {
 
 // take takes in the entries of the next node. The range is to be told.
 func (n *node[V]) take(next *node[V]) {
+	n.sign()
+
 	at := n.n
 
 	copy(n.keys[at:], next.keys[:next.n])

@@ -171,7 +171,7 @@ func (s *setting[V]) in(n *node[V], in span) (_, right *node[V]) {
 		at, there := n.find(s.key)
 		if there {
 			s.old, s.replaced = n.vals[at], true
-			n.keys[at], n.vals[at] = s.key, s.value
+			n.vals[at] = s.value
 
 			return n, nil
 		}

@@ -121,10 +121,25 @@ func (v View) match(opts state.ListOptions, yield each) {
 		return
 	}
 
-	v.walk(v.plan(opts), func(id resource.ID, res resource.Resource) bool {
-		return opts.LabelQueries.Matches(*res.Metadata().Labels()) &&
-			(opts.IDQuery.Regexp == nil || opts.IDQuery.Regexp.MatchString(id))
-	}, yield)
+	v.walk(v.plan(opts), matcher(opts), yield)
+}
+
+// matcher returns what tells whether a resource matches, with the cheaper question first.
+func matcher(opts state.ListOptions) each {
+	re := opts.IDQuery.Regexp
+	byID := func(id resource.ID, _ resource.Resource) bool { return re.MatchString(id) }
+	byLabels := func(_ resource.ID, res resource.Resource) bool {
+		return opts.LabelQueries.Matches(*res.Metadata().Labels())
+	}
+
+	switch {
+	case re == nil:
+		return byLabels
+	case len(opts.LabelQueries) == 0:
+		return byID
+	default:
+		return func(id resource.ID, res resource.Resource) bool { return byLabels(id, res) && byID(id, res) }
+	}
 }
 
 // missing returns the error for an id.
