@@ -9,7 +9,6 @@ require (
 	github.com/jonboulle/clockwork v0.5.0
 	github.com/siderolabs/gen v0.8.7
 	github.com/stretchr/testify v1.11.1
-	github.com/tidwall/btree v1.8.2
 	go.uber.org/goleak v1.3.0
 	go.uber.org/zap v1.28.0
 	go.yaml.in/yaml/v4 v4.0.0-rc.4

@@ -70,6 +70,30 @@ func (r *Router[T]) Route(batch []reduced.Metadata) {
 		batch = batch[run:]
 	}
 
+	r.forget()
+}
+
+// RouteFew does the same for changes of one kind, if there are no more than so many inputs on the kind as a whole; else it
+// does nothing and returns false.
+func (r *Router[T]) RouteFew(run []reduced.Metadata, limit int) bool {
+	index := r.db.index(run[0].Key().Kind)
+	if index == nil {
+		return true
+	}
+
+	if len(index.wakes.load())+len(index.whole.load()) > limit {
+		return false
+	}
+
+	r.db.routed.batches++
+	r.run(index, run)
+	r.forget()
+
+	return true
+}
+
+// forget lets go of the changes that were routed.
+func (r *Router[T]) forget() {
 	if cap(r.ready) > 0 {
 		clear(r.ready[:cap(r.ready)])
 		r.ready = r.ready[:0]
@@ -202,16 +226,6 @@ func (r *Router[T]) destroyReady(changes []reduced.Metadata) []reduced.Metadata 
 	}
 
 	return r.ready
-}
-
-// Dependents returns about how many inputs a change of the kind concerns, not counting those by id. It waits for nobody.
-func (db *Database[T]) Dependents(kind reduced.Kind) int {
-	index := db.index(kind)
-	if index == nil {
-		return 0
-	}
-
-	return len(index.wakes.load()) + len(index.whole.load())
 }
 
 // Targets returns the targets with any input on the kind, each once, in order of registration. It is for when changes of

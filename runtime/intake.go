@@ -4,26 +4,24 @@ import (
 	"context"
 	"sync"
 
+	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
 const (
 	// keepPending is the size of a pending set up to which its memory is kept for the next one.
 	keepPending = 4096
-	// fewChanges and fewDependents are up to which a watch delivers its changes itself, if nobody else is delivering.
-	fewChanges    = 16
+	// fewDependents is up to how many a watch delivers a change to itself, if nobody else is delivering.
 	fewDependents = 32
 )
 
 // intake is what lies between the two stages of the pipeline: the set of changed resources that nobody has been told of
 // yet, in the order in which they first became dirty. Watches put changes into it, the delivery takes all of it at once.
 //
-// A watch that finds the pipeline idle delivers a few changes for a few dependents itself, which saves an idle system a
+// A watch that finds the pipeline idle delivers a single change for a few dependents itself, which saves an idle system a
 // change of goroutines on every wakeup. Any more would keep it from reading what the state has next.
 type intake struct {
-	// route hands a batch to its dependents, of which there are about as many as dependents says for the kind.
-	route      func([]reduced.Metadata)
-	dependents func(reduced.Kind) int
+	router *dependency.Router[*entry]
 
 	// routing is held by whoever delivers; it guards batch, the buffer that was delivered last.
 	routing sync.Mutex
@@ -38,8 +36,8 @@ type intake struct {
 	dirty chan struct{}
 }
 
-func newIntake(route func([]reduced.Metadata), dependents func(reduced.Kind) int) *intake {
-	return &intake{route: route, dependents: dependents, index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1)}
+func newIntake(router *dependency.Router[*entry]) *intake {
+	return &intake{router: router, index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1)}
 }
 
 // put adds changes of one kind, merging those of one resource.
@@ -48,14 +46,11 @@ func (in *intake) put(changes []reduced.Metadata) {
 		return
 	}
 
-	idle := in.add(changes)
-	if idle && len(changes) <= fewChanges && in.dependents(changes[0].Key().Kind) <= fewDependents && in.routing.TryLock() {
-		defer in.routing.Unlock()
-
-		in.deliver()
-
+	if len(changes) == 1 && in.deliverNow(changes) {
 		return
 	}
+
+	in.add(changes)
 
 	select {
 	case in.dirty <- struct{}{}:
@@ -63,12 +58,19 @@ func (in *intake) put(changes []reduced.Metadata) {
 	}
 }
 
-// add tells whether nothing was pending before.
-func (in *intake) add(changes []reduced.Metadata) (idle bool) {
+// deliverNow delivers a change past the set, if that is empty and nobody is delivering.
+func (in *intake) deliverNow(change []reduced.Metadata) bool {
+	if !in.routing.TryLock() {
+		return false
+	}
+	defer in.routing.Unlock()
+
+	return in.len() == 0 && in.router.RouteFew(change, fewDependents)
+}
+
+func (in *intake) add(changes []reduced.Metadata) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-
-	idle = len(in.pending) == 0
 
 	for i := range changes {
 		key := changes[i].Key()
@@ -82,8 +84,6 @@ func (in *intake) add(changes []reduced.Metadata) (idle bool) {
 		in.index[key] = len(in.pending)
 		in.pending = append(in.pending, changes[i])
 	}
-
-	return idle
 }
 
 // take empties the set into the buffer that the caller has done with, and returns the changes.
@@ -120,7 +120,7 @@ func (in *intake) len() int {
 // deliver hands over what is pending. Routing is held by the caller.
 func (in *intake) deliver() {
 	in.batch = in.take(in.batch)
-	in.route(in.batch)
+	in.router.Route(in.batch)
 }
 
 // run is the second stage: it delivers until the context ends.

@@ -53,7 +53,7 @@ func BenchmarkPartsAtRest(b *testing.B) {
 		engine = metrics.NewEngine(true)
 		clock  = clockwork.NewRealClock()
 		guards = &stateadapter.Shared{State: newState(), Cache: cache.New(cache.Config{}), Clock: clock}
-		shared = &rruntime.Shared{Clock: clock, Backoff: backoff.EngineRestart()}
+		shared = &rruntime.Shared{Clock: clock, Epoch: clock.Now(), Backoff: backoff.EngineRestart()}
 	)
 
 	db := dependency.NewDatabase[int]()

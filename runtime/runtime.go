@@ -100,12 +100,14 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		db:      dependency.NewDatabase[*entry](),
 	}
 
-	r.intake = newIntake(dependency.NewRouter(r.db, (*entry).deliver).Route, r.db.Dependents)
+	r.intake = newIntake(dependency.NewRouter(r.db, (*entry).deliver))
 
 	r.guards = &stateadapter.Shared{
 		State: st, Cache: r.cache, Clock: cfg.Clock, Barrier: r.Barrier, WarnOnUncachedReads: opts.WarnOnUncachedReads,
 	}
-	r.classics = &rruntime.Shared{Clock: cfg.Clock, Backoff: cfg.Backoff, Seed: cfg.Seed, Finished: r.metrics.Finished()}
+	r.classics = &rruntime.Shared{
+		Clock: cfg.Clock, Epoch: cfg.Clock.Now(), Backoff: cfg.Backoff, Seed: cfg.Seed, Finished: r.metrics.Finished(),
+	}
 
 	r.watches = &watches{
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,

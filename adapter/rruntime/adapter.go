@@ -28,6 +28,8 @@ var _ controller.Runtime = (*Adapter)(nil)
 // Shared is what the adapters of one engine have in common. None of it is changed.
 type Shared struct {
 	Clock clockwork.Clock
+	// Epoch is what times are counted from: a time of the clock that is not long ago.
+	Epoch time.Time
 	// Backoff is for restarts. Seed feeds its jitter, together with the controller's name.
 	Backoff backoff.Policy
 	Seed    uint64
@@ -59,9 +61,8 @@ type Adapter struct {
 	events   chan controller.ReconcileEvent
 	loop     sync.WaitGroup
 
-	// mu guards pending.
-	mu      sync.Mutex
-	pending time.Time // when the pending wakeup was put
+	// pending is when the pending wakeup was put, counted from the epoch.
+	pending atomic.Int64
 
 	// The fields below belong to the controller's goroutine.
 	ctx     context.Context
@@ -88,12 +89,14 @@ func (a *Adapter) EventCh() <-chan controller.ReconcileEvent { return a.events }
 // QueueReconcile implements [controller.Runtime]: it wakes the controller unless a wakeup is pending. It never blocks
 // and may be called from any goroutine, also from outside the controller.
 func (a *Adapter) QueueReconcile() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	if len(a.events) > 0 {
+		return // whoever takes it looks after this
+	}
+
+	a.pending.Store(int64(a.cfg.Clock.Since(a.cfg.Epoch)))
 
 	select {
 	case a.events <- controller.ReconcileEvent{}:
-		a.pending = a.cfg.Clock.Now()
 		a.cfg.Metrics.Wakeups.Inc()
 	default:
 	}
@@ -146,11 +149,8 @@ func (a *Adapter) Wait() {
 func (a *Adapter) Status() adapter.Status {
 	status := a.recorder.Status()
 
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
 	if status.Phase == adapter.Running && len(a.events) > 0 {
-		status.BusySince = a.pending
+		status.BusySince = a.cfg.Epoch.Add(time.Duration(a.pending.Load()))
 	}
 
 	return status

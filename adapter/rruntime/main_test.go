@@ -89,7 +89,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 		b.Adapter = rruntime.New(guarded, rruntime.Config{
 			Controller:   run(func(ctx context.Context, r controller.Runtime) error { return b.run(ctx, r) }),
 			UpdateInputs: func([]controller.Input) error { return errUpdate },
-			Shared:       &rruntime.Shared{Clock: clock, Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}, Finished: engine.Finished()},
+			Shared:       &rruntime.Shared{Clock: clock, Epoch: clock.Now(), Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}, Finished: engine.Finished()},
 			Name:         b.name,
 			Metrics:      counted,
 			Logger:       zap.New(core).With(zap.String("controller", b.name)),

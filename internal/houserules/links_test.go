@@ -18,7 +18,6 @@ import (
 var libraries = []string{
 	"github.com/jonboulle/clockwork",
 	"github.com/siderolabs/gen",
-	"github.com/tidwall/btree",
 	"go.uber.org/multierr",
 	"go.uber.org/zap",
 	"golang.org/x/sync/errgroup",
