@@ -13,6 +13,8 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller/runtime/options"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/stateadapter"
 )
 
 func cacheWorkloads() []*workload {
@@ -42,6 +44,10 @@ func cacheWorkloads() []*workload {
 		{
 			name: "cache-list-all", what: "List of all of 100,000 cached resources",
 			unit: "list", size: 100_000, quick: 5_000, grows: true, single: true, target: 1.1, run: cacheList(), floor: cacheListFloor(0),
+		},
+		{
+			name: "cache-view-all", what: "a look at all of 100,000 cached resources: a shared view where there is one, else a List",
+			unit: "look", size: 100_000, quick: 5_000, grows: true, single: true, target: 50, run: cacheView,
 		},
 	}
 }
@@ -222,6 +228,35 @@ func cacheList(opts ...state.ListOption) func(*trial) {
 			}
 		})
 	}
+}
+
+// cacheView looks at all items, in the way that copies the least.
+func cacheView(t *trial) {
+	_, reader := t.cached(newItems(itemType, t.size))
+
+	t.lists(func() {
+		seen := 0
+
+		if viewer, ok := reader.(stateadapter.Viewer); ok {
+			view, err := viewer.View(t.ctx, kind(itemType))
+			t.check(err)
+
+			for res := range view.All() {
+				keep(res)
+
+				seen++
+			}
+		} else {
+			list, err := reader.List(t.ctx, kind(itemType))
+			t.check(err)
+
+			seen = len(list.Items)
+		}
+
+		if seen != t.size {
+			t.check(fmt.Errorf("%d items seen, not %d", seen, t.size))
+		}
+	})
 }
 
 // cacheListFloor is deep copies of so many items, or of all.
