@@ -15,18 +15,24 @@ type ledger struct {
 
 	// mu guards the fields below, and all notes.
 	mu    sync.Mutex
-	notes map[resource.ID][]*note
+	notes map[resource.ID]*note // the first of the resource
 	// shown are notes that the contents published next will show, fresh those to be looked for in them: a write that has
 	// changed nothing may have come to what was taken in before the write was begun, and is published after it.
 	shown, fresh []*note
 	// loads counts the loads of all contents that were begun.
 	loads uint64
+	// spare are notes to be used again.
+	spare []*note
 }
+
+// spareNotes is how many notes are kept to be used again.
+const spareNotes = 64
 
 // note is what one owner has written to one resource.
 type note struct {
-	owner *Writes
+	owner *Writes // nil while it is spare
 	id    resource.ID
+	next  *note // another owner's of the same resource
 
 	// open counts the writes under way, reloaded tells that a load has ended since the first of them was begun.
 	open     int
@@ -160,21 +166,53 @@ func (l *ledger) set(n *note, to target, value resource.Resource, unsure bool) {
 	}
 }
 
-func (l *ledger) add(n *note) {
+func (l *ledger) add(owner *Writes, id resource.ID) *note {
 	if l.notes == nil {
-		l.notes = map[resource.ID][]*note{}
+		l.notes = map[resource.ID]*note{}
 	}
 
-	l.notes[n.id] = append(l.notes[n.id], n)
-	n.owner.notes[n.id] = n
-	n.owner.pending.Add(1)
+	n := &note{}
+	if last := len(l.spare) - 1; last >= 0 {
+		n, l.spare = l.spare[last], l.spare[:last]
+	}
+
+	n.owner, n.id, n.next = owner, id, l.notes[id]
+	l.notes[id] = n
+	owner.notes[id] = n
+	owner.pending.Add(1)
 	l.pending.Add(1)
+
+	return n
+}
+
+// remove forgets a note. What points to it still, finds by its owner that it is another one.
+func (l *ledger) remove(n *note) {
+	delete(n.owner.notes, n.id)
+	n.owner.pending.Add(-1)
+	l.pending.Add(-1)
+
+	if first := l.notes[n.id]; first != n {
+		for first.next != n {
+			first = first.next
+		}
+
+		first.next = n.next
+	} else if n.next != nil {
+		l.notes[n.id] = n.next
+	} else {
+		delete(l.notes, n.id)
+	}
+
+	if len(l.spare) < spareNotes {
+		*n = note{turn: n.turn, fresh: n.fresh, seen: n.seen[:0]}
+		l.spare = append(l.spare, n)
+	}
 }
 
 // settle forgets a note that has nothing to say any more: no write is under way, and the newest contents show what it
 // came to, or nothing is cached now and r is nil.
 func (l *ledger) settle(n *note, r *run) {
-	if n.open > 0 || n.owner.notes[n.id] != n {
+	if n.owner == nil || n.open > 0 || n.owner.notes[n.id] != n {
 		return
 	}
 
@@ -195,19 +233,7 @@ func (l *ledger) settle(n *note, r *run) {
 		}
 	}
 
-	delete(n.owner.notes, n.id)
-	n.owner.pending.Add(-1)
-	l.pending.Add(-1)
-
-	if all := l.notes[n.id]; len(all) > 1 {
-		for i := range all {
-			if all[i] == n {
-				l.notes[n.id] = append(all[:i:i], all[i+1:]...)
-			}
-		}
-	} else {
-		delete(l.notes, n.id)
-	}
+	l.remove(n)
 }
 
 // put is told that the contents of the number will show the resource.
@@ -236,7 +262,7 @@ func (l *ledger) see(id resource.ID, s sighting) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	for _, n := range l.notes[id] {
+	for n := l.notes[id]; n != nil; n = n.next {
 		if n.see(s) {
 			l.shown = append(l.shown, n)
 		}
@@ -279,8 +305,8 @@ func (l *ledger) loaded(number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	for _, all := range l.notes {
-		for _, n := range all {
+	for _, first := range l.notes {
+		for n := first; n != nil; n = n.next {
 			n.reloaded = n.reloaded || n.open > 0
 
 			switch {
@@ -300,11 +326,21 @@ func (l *ledger) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	for _, all := range l.notes {
-		for _, n := range all {
-			n.target = target{}
-			l.settle(n, nil)
+	var all []*note
+
+	for _, first := range l.notes {
+		for n := first; n != nil; n = n.next {
+			all = append(all, n)
 		}
+	}
+
+	for _, n := range all {
+		n.target = target{}
+		l.settle(n, nil)
+	}
+
+	for _, n := range l.fresh {
+		n.fresh = false
 	}
 
 	l.shown, l.fresh = nil, nil

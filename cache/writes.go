@@ -53,8 +53,7 @@ func (w *Writes) Begin(id resource.ID) Write {
 
 	n := w.notes[id]
 	if n == nil {
-		n = &note{owner: w, id: id}
-		l.add(n)
+		n = l.add(w, id)
 	}
 
 	n.open++
@@ -189,6 +188,7 @@ func (w *Writes) Unseen(id resource.ID) bool {
 // question is a note of which the value is to be asked of the state.
 type question struct {
 	note *note
+	id   resource.ID
 	turn uint64
 }
 
@@ -205,7 +205,7 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 		switch {
 		case n.target.what == nothing || n.shown != 0 && n.shown <= now.number:
 		case n.unsure || n.target.what == tearing || n.target.what == at && n.value == nil:
-			ask = append(ask, question{n, n.turn})
+			ask = append(ask, question{n, n.id, n.turn})
 		default:
 			patches = append(patches, Patch{ID: n.id, Resource: n.value})
 		}
@@ -223,7 +223,7 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 		look(n)
 	}
 
-	slices.SortFunc(ask, func(a, b question) int { return cmp.Compare(a.note.id, b.note.id) })
+	slices.SortFunc(ask, func(a, b question) int { return cmp.Compare(a.id, b.id) })
 
 	return now, patches, ask
 }
@@ -232,7 +232,7 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resource, error)) (Patch, error) {
 	w.keep.Store(true)
 
-	res, err := get(q.note.id)
+	res, err := get(q.id)
 
 	switch {
 	case state.IsNotFoundError(err):
@@ -246,7 +246,7 @@ func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resourc
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	if n := q.note; n.turn == q.turn && w.notes[n.id] == n {
+	if n := q.note; n.turn == q.turn && w.notes[q.id] == n {
 		switch {
 		case res != nil:
 			md := res.Metadata()
@@ -261,7 +261,7 @@ func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resourc
 		l.settle(n, r)
 	}
 
-	return Patch{ID: q.note.id, Resource: res}, nil
+	return Patch{ID: q.id, Resource: res}, nil
 }
 
 // createdOf identifies an incarnation. 0 stands for none.
