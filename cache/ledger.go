@@ -37,8 +37,6 @@ type note struct {
 	// open counts the writes under way, reloaded tells that a load has ended since the first of them was begun.
 	open     int
 	reloaded bool
-	// learned is the incarnation that was there before the write, where neither note nor cache knew it.
-	learned int64
 
 	// target is what the last write came to, value the resource as it was then, if it was kept. Turn numbers the targets.
 	target target
@@ -119,7 +117,7 @@ func (n *note) incarnation() int64 {
 		}
 	}
 
-	return n.learned
+	return 0
 }
 
 // see notes what the contents of the number will show, and tells whether the target is among it for the first time.
@@ -204,7 +202,7 @@ func (l *ledger) remove(n *note) {
 	}
 
 	if len(l.spare) < spareNotes {
-		*n = note{turn: n.turn, fresh: n.fresh, seen: n.seen[:0]}
+		*n = note{turn: n.turn + 1, fresh: n.fresh, seen: n.seen[:0]}
 		l.spare = append(l.spare, n)
 	}
 }

@@ -3,6 +3,7 @@ package cache
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -42,6 +43,9 @@ type Write struct {
 	note  *note
 	to    target
 	value resource.Resource
+	// ends is the incarnation that was there before the write, turn that of the note when the write was begun.
+	ends int64
+	turn uint64
 }
 
 // Begin notes a write to the resource. It is to be called before the write is made.
@@ -58,7 +62,7 @@ func (w *Writes) Begin(id resource.ID) Write {
 
 	n.open++
 
-	return Write{note: n}
+	return Write{note: n, turn: n.turn}
 }
 
 // Known tells whether it is known which incarnation the write would mark as tearing down, or destroy; if not, Learn is to
@@ -73,17 +77,14 @@ func (wr *Write) Known() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	return wr.note.incarnation() != 0
+	wr.ends = wr.note.incarnation()
+
+	return wr.ends != 0
 }
 
 // Learn tells which incarnation of the resource is there before the write.
 func (wr *Write) Learn(res resource.Resource) {
-	l := &wr.note.owner.collection.ledger
-
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	wr.note.learned = createdOf(res.Metadata())
+	wr.ends = createdOf(res.Metadata())
 }
 
 // Wrote tells that the write was made, and that the resource is as it is now in the state.
@@ -99,6 +100,13 @@ func (wr *Write) Wrote(res resource.Resource) {
 	md := res.Metadata()
 	wr.to = target{what: at, created: createdOf(md), version: md.Version().Value()}
 }
+
+// Followed tells whether anybody follows the write.
+func (wr *Write) Followed() bool { return wr.note != nil }
+
+// WroteUnknown tells that the write was made, and that it is not known what the resource is like now: the state is asked
+// by whoever reads it.
+func (wr *Write) WroteUnknown() { wr.to = target{what: at, created: math.MaxInt64} }
 
 // TearingDown tells that the write has marked the resource as tearing down.
 func (wr *Write) TearingDown() { wr.to.what = tearing }
@@ -121,7 +129,7 @@ func (wr *Write) End() {
 	n.open--
 
 	if wr.to.what == tearing || wr.to.what == gone {
-		wr.to.created = n.incarnation()
+		wr.to.created = wr.ends
 	}
 
 	// It may have been tearing down before, and then this write has made no version of its own.
@@ -129,8 +137,12 @@ func (wr *Write) End() {
 		wr.to.version = n.target.version
 	}
 
-	if wr.to.created != 0 && (n.open == 0 || n.target.older(wr.to)) {
-		l.set(n, wr.to, wr.value, n.reloaded)
+	alone := n.turn == wr.turn
+
+	if wr.to.created != 0 && (alone && n.open == 0 || n.target.older(wr.to)) {
+		l.set(n, wr.to, wr.value, n.reloaded || !alone || wr.to.created == math.MaxInt64)
+	} else if wr.to.created != 0 {
+		n.unsure = true
 	}
 
 	if n.open == 0 {
@@ -232,6 +244,8 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resource, error)) (Patch, error) {
 	w.keep.Store(true)
 
+	before := r.newest().created(q.id)
+
 	res, err := get(q.id)
 
 	switch {
@@ -251,14 +265,21 @@ func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resourc
 		case res != nil:
 			md := res.Metadata()
 			l.set(n, target{what: at, created: createdOf(md), version: md.Version().Value()}, res, false)
-		case n.unsure && r.newest().created(n.id) != 0:
+		case n.unsure && before != 0:
 			// What the cache shows is on its way out.
-			l.set(n, target{what: gone, created: r.newest().created(n.id)}, nil, false)
+			l.set(n, target{what: gone, created: before}, nil, false)
 		default:
-			l.set(n, target{what: gone, created: n.target.created}, nil, n.unsure)
+			l.set(n, target{what: gone, created: n.target.created}, nil, n.unsure && r.newest().created(n.id) != 0)
 		}
 
 		l.settle(n, r)
+	} else if res != nil && w.notes[q.id] == n && n.target.what != nothing {
+		// Another reader's answer has come first, which may be older than this one.
+		md := res.Metadata()
+		if to := (target{what: at, created: createdOf(md), version: md.Version().Value()}); n.target.older(to) {
+			l.set(n, to, res, false)
+			l.settle(n, r)
+		}
 	}
 
 	return Patch{ID: q.id, Resource: res}, nil

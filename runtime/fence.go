@@ -3,25 +3,23 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 
-	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// fencePatience is how long to wait for the bookmark of a fence before the contents are compared instead. The bookmarks
-// of some states count changes of other kinds too, and need never come up in the stream of this one.
+// fencePatience is how long to wait for the bookmark of a fence before all contents are loaded anew instead, while no
+// fence of the watch has ever seen its bookmark come by. The bookmarks of some states count changes of other kinds too, and
+// need never come up in the stream of this one.
 const fencePatience = 20 * time.Millisecond
 
 // Barrier returns when the caches of the kinds show everything that was written before the call, by anybody, or when the
 // context ends, with its error. It is for decisions that combine several kinds, or rest on what others have just written.
 //
-// It costs a short watch for each kind, and a list of the state where that does not tell enough. Kinds that are not
+// It costs a short watch for each kind, and a load of all contents where that does not tell enough. Kinds that are not
 // cached, and an engine that does not run, are read from the state, and need no waiting.
 func (r *Runtime) Barrier(ctx context.Context, kinds ...resource.Kind) error {
 	for _, kind := range kinds {
@@ -42,7 +40,7 @@ func (r *Runtime) Barrier(ctx context.Context, kinds ...resource.Kind) error {
 		}
 
 		if w := r.watches.get(kind); w != nil {
-			if err := w.pass(ctx, c); err != nil {
+			if err := w.pass(ctx); err != nil {
 				return fmt.Errorf("barrier of %s: %w", kind, err)
 			}
 		}
@@ -113,13 +111,17 @@ func (w *watch) reached(f *fence, bookmark state.Bookmark) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	_, passed := f.passed[string(bookmark)]
+	if _, passed := f.passed[string(bookmark)]; passed && len(bookmark) > 0 {
+		w.comparable = true
 
-	return passed && len(bookmark) > 0 || f.loaded
+		return true
+	}
+
+	return f.loaded
 }
 
 // pass returns when the cache shows what the state shows now.
-func (w *watch) pass(ctx context.Context, c *cache.Collection) error {
+func (w *watch) pass(ctx context.Context) error {
 	f := w.fence()
 	defer w.takeDown(f)
 
@@ -127,16 +129,25 @@ func (w *watch) pass(ctx context.Context, c *cache.Collection) error {
 	defer patience.Stop()
 
 	bookmark, err := w.newestBookmark(ctx, patience.Chan())
+	if err != nil {
+		return err
+	}
 
-	for err == nil && !w.reached(f, bookmark) {
-		if len(bookmark) == 0 {
-			return w.compare(ctx, c, f)
-		}
+	if len(bookmark) == 0 {
+		w.loadAnew()
+	}
 
+	for !w.reached(f, bookmark) {
 		select {
 		case <-f.moved:
 		case <-patience.Chan():
-			return w.compare(ctx, c, f)
+			w.mu.Lock()
+			comparable := w.comparable
+			w.mu.Unlock()
+
+			if !comparable {
+				w.loadAnew()
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-w.ended:
@@ -144,7 +155,15 @@ func (w *watch) pass(ctx context.Context, c *cache.Collection) error {
 		}
 	}
 
-	return err
+	return nil
+}
+
+// loadAnew has all contents loaded once more, after those that are being loaded now.
+func (w *watch) loadAnew() {
+	select {
+	case w.anew <- struct{}{}:
+	default:
+	}
 }
 
 // newestBookmark asks the state where its stream of the kind is now. It returns none if the state does not say.
@@ -172,112 +191,4 @@ func (w *watch) newestBookmark(ctx context.Context, giveUp <-chan time.Time) (st
 	case <-w.ended:
 		return nil, nil
 	}
-}
-
-// incarnation is a resource at a version, or, at version 0, its absence after that incarnation.
-type incarnation struct {
-	created int64
-	version uint64
-}
-
-func incarnationOf(res resource.Resource) incarnation {
-	md := res.Metadata()
-
-	return incarnation{md.Created().UnixNano(), md.Version().Value()}
-}
-
-// compare lists the state and returns when the cache shows all of it, or what came later.
-func (w *watch) compare(ctx context.Context, c *cache.Collection, f *fence) error {
-	list, err := w.set.state.List(ctx, w.kind.Pointer())
-	if err != nil {
-		return err
-	}
-
-	wanted := make(map[resource.ID]incarnation, len(list.Items))
-	for _, res := range list.Items {
-		wanted[res.Metadata().ID()] = incarnationOf(res)
-	}
-
-	view, ok, err := c.View(ctx, "Barrier")
-	if !ok {
-		return err
-	}
-
-	for res := range view.All() {
-		if _, listed := wanted[res.Metadata().ID()]; !listed {
-			wanted[res.Metadata().ID()] = incarnation{created: incarnationOf(res).created}
-		}
-	}
-
-	return w.await(ctx, c, f, wanted)
-}
-
-// await returns when the cache shows what is wanted. What it shows in another incarnation may be older or newer; that is
-// asked of the state again from time to time.
-func (w *watch) await(ctx context.Context, c *cache.Collection, f *fence, wanted map[resource.ID]incarnation) error {
-	patience := fencePatience
-
-	again := w.set.cfg.Clock.NewTimer(patience)
-	defer again.Stop()
-
-	for {
-		view, ok, err := c.View(ctx, "Barrier")
-		if !ok {
-			return err
-		}
-
-		for id, want := range wanted {
-			shown := incarnation{}
-			if res, there := view.Lend(id); there {
-				shown = incarnationOf(res)
-			}
-
-			if want.version == 0 && shown.created != want.created || want.version > 0 && shown.created == want.created && shown.version >= want.version {
-				delete(wanted, id)
-			}
-		}
-
-		if len(wanted) == 0 {
-			return nil
-		}
-
-		select {
-		case <-f.moved:
-		case <-again.Chan():
-			if err = w.askAgain(ctx, view, wanted); err != nil {
-				return err
-			}
-
-			patience = min(2*patience, time.Second)
-			again.Reset(patience)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-w.ended:
-			return nil
-		}
-	}
-}
-
-func (w *watch) askAgain(ctx context.Context, view cache.View, wanted map[resource.ID]incarnation) error {
-	for _, id := range slices.Sorted(maps.Keys(wanted)) {
-		res, err := w.set.state.Get(ctx, reduced.Key{Kind: w.kind, ID: id}.Pointer())
-
-		switch {
-		case err == nil:
-			wanted[id] = incarnationOf(res)
-		case !state.IsNotFoundError(err):
-			return err
-		default:
-			shown, there := view.Lend(id)
-			if !there {
-				delete(wanted, id)
-
-				continue
-			}
-
-			wanted[id] = incarnation{created: incarnationOf(shown).created}
-		}
-	}
-
-	return nil
 }

@@ -462,11 +462,18 @@ func (h *history) step(ctx context.Context, r controller.Runtime, f *faulty, st 
 			return nil
 		}
 
+		was, err := st.Get(ctx, ptr)
+		if err != nil {
+			return err
+		}
+
 		if _, err := r.Teardown(ctx, ptr); err != nil {
 			return err
 		}
 
-		h.wrote(s.id)
+		if was.Metadata().Phase() != resource.PhaseTearingDown {
+			h.wrote(s.id)
+		}
 
 		res, err := r.Get(ctx, ptr)
 		if err != nil {

@@ -104,6 +104,11 @@ func (s *session) follow(ctx context.Context) error {
 	for patience := unsyncedWarning; ; {
 		var err error
 
+		anew := w.anew
+		if s.loading {
+			anew = nil // first come those
+		}
+
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -121,6 +126,12 @@ func (s *session) follow(ctx context.Context) error {
 			err = s.take(ctx, []state.Event{event})
 		case <-w.retrack:
 			return errTracking
+		case <-anew:
+			w.mu.Lock()
+			w.bookmark = nil
+			w.mu.Unlock()
+
+			return errAnew
 		case <-audit:
 			if !s.loading || s.shown <= shown {
 				w.set.audits.Inc()

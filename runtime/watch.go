@@ -29,6 +29,7 @@ const (
 var (
 	errTracking = errors.New("the known keys are to be tracked from now on")
 	errAudit    = errors.New("audit")
+	errAnew     = errors.New("all contents are to be loaded once more")
 	errRefused  = errors.New("the bookmark was refused, the watch begins anew")
 )
 
@@ -46,6 +47,9 @@ type watch struct {
 	// retrack holds a signal when the session is to be opened anew because keys are to be tracked.
 	retrack chan struct{}
 
+	// anew holds a signal when all contents are to be loaded once more.
+	anew chan struct{}
+
 	// mu guards the fields below, and the writer's side of the table's collection.
 	mu      sync.Mutex
 	table   *table
@@ -58,6 +62,8 @@ type watch struct {
 	bookmark state.Bookmark
 	loads    int
 	fences   map[*fence]struct{}
+	// comparable tells that the bookmark of a fence has come by once, so that others will.
+	comparable bool
 
 	// The fields below belong to the goroutine.
 	refused int  // failures in a row to resume from the bookmark
@@ -84,7 +90,7 @@ func (w *watch) step(ctx context.Context) bool {
 		return false
 	case errors.As(err, new(*adapter.PanicError)) || errors.Is(err, adapter.ErrGoexit):
 		err = fmt.Errorf("the state failed under the watch of %s: %w", w.kind, err)
-	case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errRefused):
+	case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errAnew) || errors.Is(err, errRefused):
 		w.set.logger.Debug("watch is opened anew", zap.Stringer("kind", w.kind), zap.NamedError("reason", err))
 
 		return true
@@ -183,7 +189,7 @@ func (w *watch) refuses(s *session, err error) bool {
 	switch {
 	case state.IsInvalidWatchBookmarkError(err):
 		return true
-	case errors.Is(err, errTracking) || errors.Is(err, errAudit):
+	case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errAnew):
 		return false
 	case s.moved || s.open && w.set.cfg.Clock.Since(w.began) >= steady:
 		w.refused = 0

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
 
 	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -82,17 +84,31 @@ func (a *Adapter) begin(ptr resource.Pointer) cache.Write {
 	return w.Begin(ptr.ID())
 }
 
-// beginEnd notes a write that ends an incarnation of the resource, or begins its end.
-func (a *Adapter) beginEnd(ctx context.Context, ptr resource.Pointer) cache.Write {
-	write := a.begin(ptr)
-
+// learn finds out which incarnation of the resource a write is about to end.
+func (a *Adapter) learn(ctx context.Context, ptr resource.Pointer, write *cache.Write) {
 	if !write.Known() {
 		if res, err := a.cfg.State.Get(ctx, ptr); err == nil {
 			write.Learn(res)
 		}
 	}
+}
 
-	return write
+// created tells what a creation came to. A remote state does not tell when it has created the resource, and is asked.
+func (a *Adapter) created(ctx context.Context, write *cache.Write, res resource.Resource, before time.Time) {
+	if !write.Followed() || !res.Metadata().Created().Equal(before) {
+		write.Wrote(res)
+
+		return
+	}
+
+	now, err := a.cfg.State.Get(ctx, res.Metadata())
+
+	switch {
+	case err == nil:
+		write.Wrote(now)
+	case !state.IsNotFoundError(err): // it is gone again, and nobody will miss it
+		write.WroteUnknown()
+	}
 }
 
 // newest returns what the cache shows of a resource, or of all of the kind with an empty id, and the controller's own

@@ -24,9 +24,11 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 	write := a.begin(res.Metadata())
 	defer write.End()
 
+	before := res.Metadata().Created()
+
 	err := a.owned.Create(ctx, res, opts...)
 	if err == nil {
-		write.Wrote(res)
+		a.created(ctx, &write, res, before)
 	}
 
 	return classify(err, res.Metadata())
@@ -115,11 +117,12 @@ func (a *Adapter) ModifyWithResult(
 			created = true
 		}
 
+		before := empty.Metadata().Created()
 		err = a.cfg.State.Create(ctx, empty, state.WithCreateOwner(owner))
 
 		switch {
 		case err == nil:
-			write.Wrote(empty)
+			a.created(ctx, &write, empty, before)
 
 			return empty, nil
 		case !state.IsConflictError(err) || state.IsOwnerConflictError(err) || state.IsPhaseConflictError(err):
@@ -135,8 +138,10 @@ func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...co
 		return false, err
 	}
 
-	write := a.beginEnd(ctx, ptr)
+	write := a.begin(ptr)
 	defer write.End()
+
+	a.learn(ctx, ptr, &write)
 
 	ready, err := a.owned.Teardown(ctx, ptr, opts...)
 	if err == nil {
@@ -152,8 +157,10 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 		return err
 	}
 
-	write := a.beginEnd(ctx, ptr)
+	write := a.begin(ptr)
 	defer write.End()
+
+	a.learn(ctx, ptr, &write)
 
 	err := a.owned.Destroy(ctx, ptr, opts...)
 	if err == nil {
