@@ -162,9 +162,9 @@ func (w *Writes) View(
 		return View{}, false, err
 	}
 
-	// The notes are looked at before the contents: what is forgotten is in the contents already.
+	// The notes are looked at before the contents: what is forgotten is in the contents already, or the run is over.
 	if w.pending.Load() == 0 {
-		return w.collection.view(r, r.newest(), name), true, nil
+		return w.collection.view(r, r.newest(), name), w.collection.run.Load() == r, nil
 	}
 
 	now, patches, ask := w.unseen(r, id)
