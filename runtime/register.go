@@ -65,6 +65,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Runtime:    r.guard(e, &counted.Calls, logger),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
 			Everything: func() { r.fill(e) },
+			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,
 			Random:     adapter.NewRandom(r.cfg.Seed, e.name).Float64,

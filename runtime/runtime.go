@@ -13,6 +13,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/adapter/rruntime"
 	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/dependency"
@@ -44,6 +45,7 @@ type Runtime struct {
 	// guards and classics are what all controllers have in common.
 	guards   *stateadapter.Shared
 	classics *rruntime.Shared
+	crew     adapter.Crew
 
 	// mu guards the fields below: a controller is started, and the run ended, under it, so that nothing is started
 	// that the end does not wait for.
@@ -158,6 +160,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	err = r.await(entries, &delivery)
 	r.stopCaches(true)
 	r.metrics.Close()
+	r.crew.Close()
 
 	if failure == nil {
 		return err
@@ -197,6 +200,7 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered
 
 	r.phase, r.ctx, r.end, r.failure = running, ctx, end, nil
 	r.metrics.Open()
+	r.crew.Open()
 	r.metrics.Gauge("pending_changes", r.intake.len)
 	r.metrics.Gauge("watches", func() int { return len(r.watches.all()) })
 

@@ -42,6 +42,8 @@ type Config struct {
 	// which of them a mapped resource once concerned.
 	Everything func()
 
+	// Crew runs the workers. The default is a closed crew.
+	Crew    *adapter.Crew
 	Clock   clockwork.Clock
 	Backoff backoff.Policy
 	Random  func() float64
@@ -71,6 +73,10 @@ type Adapter struct {
 // New returns an adapter with an empty queue.
 func New(cfg Config) *Adapter {
 	a := &Adapter{cfg: cfg, inputs: inputsOf(cfg.Settings.Inputs), created: cfg.Clock.Now()}
+
+	if cfg.Crew == nil {
+		a.cfg.Crew = &adapter.Crew{}
+	}
 
 	a.limit = int(cfg.Settings.Concurrency.ValueOr(1))
 	a.cfg.Settings.Inputs, a.cfg.Settings.Outputs = nil, nil // not needed any more

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/adapter/qruntime"
 	"github.com/switchyard-run/switchyard/backoff"
 )
@@ -42,6 +43,7 @@ func TestMemoryOfAnIdleAdapter(t *testing.T) {
 	const n = 1000
 
 	adapters := make([]*qruntime.Adapter, n)
+	crew := &adapter.Crew{}
 	before, goroutines := heapInUse(), runtime.NumGoroutine()
 
 	for i := range adapters {
@@ -50,7 +52,7 @@ func TestMemoryOfAnIdleAdapter(t *testing.T) {
 				{Namespace: "n", Type: conformance.IntResourceType, Kind: controller.InputQPrimary},
 				{Namespace: "n", Type: conformance.StrResourceType, Kind: controller.InputQMapped},
 			}},
-			Clock: clock, Backoff: backoff.EngineRestart(), Logger: zap.NewNop(),
+			Crew: crew, Clock: clock, Backoff: backoff.EngineRestart(), Logger: zap.NewNop(),
 		})
 		adapters[i].Start(t.Context())
 	}

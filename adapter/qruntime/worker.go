@@ -46,7 +46,7 @@ func newWorker(a *Adapter) *worker {
 }
 
 // start begins to look for work.
-func (w *worker) start() { adapter.Loop(&w.adapter.running, w.step, w.exited) }
+func (w *worker) start() { w.adapter.cfg.Crew.Loop(&w.adapter.running, w.step, w.exited) }
 
 // step is one pass; it tells whether to look for another.
 func (w *worker) step() bool {
