@@ -84,6 +84,13 @@ func (f *faulty) WatchKind(ctx context.Context, kind resource.Kind, ch chan<- st
 func pass[E any](ctx context.Context, f *faulty, r *relay, inner <-chan E, ch chan<- E, failure func(error) E, strip func(E) E) {
 	defer f.close(r)
 
+	fail := func(err error) {
+		select {
+		case ch <- failure(err):
+		case <-ctx.Done():
+		}
+	}
+
 	for {
 		var sent E
 
@@ -91,10 +98,7 @@ func pass[E any](ctx context.Context, f *faulty, r *relay, inner <-chan E, ch ch
 		case <-ctx.Done():
 			return
 		case err := <-r.broken:
-			select {
-			case ch <- failure(err):
-			case <-ctx.Done():
-			}
+			fail(err)
 
 			return
 		case sent = <-inner:
@@ -107,10 +111,10 @@ func pass[E any](ctx context.Context, f *faulty, r *relay, inner <-chan E, ch ch
 		}
 
 		select {
-		case err := <-r.broken:
-			r.broken <- err // what was held is lost with the watch
+		case err := <-r.broken: // what was held is lost with the watch
+			fail(err)
 
-			continue
+			return
 		case <-f.holding(r):
 		case <-ctx.Done():
 			return
