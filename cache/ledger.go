@@ -103,8 +103,8 @@ func (s *sighting) shows(t target) bool {
 	return s.ended || t.what != gone && s.version >= t.version && (t.what == at || s.tearing)
 }
 
-// incarnation is the one that a write that is being made is taken to end: what was written last, else what the cache
-// shows, else what was learned. 0 if it is not known.
+// incarnation is the one that a write that is about to be made is taken to end: what was written last, else what the cache
+// shows. 0 if neither is known.
 func (n *note) incarnation() int64 {
 	if n.target.what == at || n.target.what == tearing {
 		return n.target.created
