@@ -5,16 +5,18 @@ import (
 	"time"
 )
 
-// Nothing goes on any more when the process has used next to nothing of the processor for a while.
+// Nothing goes on any more when the process has used little of the processor for a while: looking at the heap takes some.
 const (
 	look      = 5 * time.Millisecond
-	lookUsage = look / 20
+	lookUsage = look / 4
 	restFor   = 100 * time.Millisecond
 )
 
-// rest waits until nothing goes on any more. In a measured part, the time in which nothing went on does not count.
+// rest waits until nothing goes on any more. In a measured part, the time in which nothing goes on does not count, however
+// often it is interrupted by what the run time does on its own.
 func (t *trial) rest() {
-	for quiet := time.Now(); time.Since(quiet) < restFor; {
+	for quiet := time.Duration(0); quiet < restFor; {
+		began := time.Now()
 		before, err := processorTime()
 		t.check(err)
 
@@ -24,8 +26,10 @@ func (t *trial) rest() {
 		t.check(err)
 
 		if after-before > lookUsage {
-			quiet = time.Now()
-		} else if took := time.Since(quiet); took >= restFor {
+			quiet = 0
+		} else {
+			took := time.Since(began)
+			quiet += took
 			t.rested += took
 		}
 
