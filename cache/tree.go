@@ -9,10 +9,9 @@ type tree[V any] struct {
 	frozen[V]
 
 	generation uint64
+	// most is not less than any key, so that what comes in order finds its place by one comparison.
+	most string
 }
-
-// frozen is the contents of a tree at one moment. The zero value is empty.
-type frozen[V any] struct{ root *node[V] }
 
 // freeze returns the present contents.
 func (t *tree[V]) freeze() frozen[V] {
@@ -21,121 +20,18 @@ func (t *tree[V]) freeze() frozen[V] {
 	return t.frozen
 }
 
-// len returns the number of keys.
-func (f frozen[V]) len() int {
-	if f.root == nil {
-		return 0
-	}
-
-	return int(f.root.size)
-}
-
-// get returns the value of a key.
-func (f frozen[V]) get(key string) (value V, there bool) {
-	n := f.root
-	if n == nil {
-		return value, false
-	}
-
-	for n.kids != nil {
-		n = n.kids[n.child(key)]
-	}
-
-	if at, there := n.find(key); there {
-		return n.vals[at], true
-	}
-
-	return value, false
-}
-
-// rank returns how many keys are smaller.
-func (f frozen[V]) rank(key string) int {
-	n := f.root
-	if n == nil {
-		return 0
-	}
-
-	rank := 0
-
-	for n.kids != nil {
-		at := n.child(key)
-
-		for _, kid := range n.kids[:at] {
-			rank += int(kid.size)
-		}
-
-		n = n.kids[at]
-	}
-
-	return rank + n.before(key, 0, false)
-}
-
-// count returns the number of keys in a range.
-func (f frozen[V]) count(s span) int {
-	end := f.len()
-
-	if s.to != "" {
-		end = f.rank(s.to)
-	}
-
-	return max(0, end-f.rank(s.from))
-}
-
-// scan yields what is in a range in order of key. It returns false if the callback did.
-func (f frozen[V]) scan(s span, yield func(key string, value V) bool) bool {
-	return f.root == nil || f.root.scan(s, yield)
-}
-
-// scan yields what the node holds in a range.
-func (n *node[V]) scan(s span, yield func(key string, value V) bool) bool {
-	if n.kids == nil {
-		first, end := n.before(s.from, 0, false), int(n.n)
-
-		if s.to != "" {
-			end = n.before(s.to, 0, false)
-		}
-
-		for i := first; i < end; i++ {
-			if !yield(n.keys[i], n.vals[i]) {
-				return false
-			}
-		}
-
-		return true
-	}
-
-	first, last := n.child(s.from), int(n.n)-1
-
-	if s.to != "" {
-		last = n.child(s.to)
-	}
-
-	for i := first; i <= last; i++ {
-		part := s
-
-		if i > first {
-			part.from = ""
-		}
-
-		if i < last {
-			part.to = ""
-		}
-
-		if !n.kids[i].scan(part, yield) {
-			return false
-		}
-	}
-
-	return true
-}
-
 // set adds or replaces a value and returns the former one.
 func (t *tree[V]) set(key string, value V) (old V, replaced bool) {
 	if t.root == nil {
 		t.root = newLeaf[V](t.generation)
+		t.most = ""
 	}
 
-	s := setting[V]{key: key, value: value, generation: t.generation}
+	s := setting[V]{key: key, value: value, generation: t.generation, last: key > t.most}
+
+	if s.last {
+		t.most = key
+	}
 
 	root, right := s.in(t.root, span{})
 	t.root = root
@@ -143,7 +39,7 @@ func (t *tree[V]) set(key string, value V) (old V, replaced bool) {
 	if right != nil {
 		above := newInner[V](t.generation)
 		above.n, above.size = 2, root.size+right.size
-		above.kids[0], above.kids[1], above.keys[1] = root, right, right.keys[0]
+		above.kids[0], above.kids[1], above.keys.of[1] = root, right, right.keys.of[0]
 		above.ranged(span{})
 
 		t.root = above
@@ -157,9 +53,28 @@ type setting[V any] struct {
 	key        string
 	value      V
 	generation uint64
+	last       bool // the key is greater than all others
 
 	old      V
 	replaced bool
+}
+
+// place is [signs.find] in a leaf.
+func (s *setting[V]) place(n *node[V]) (at int, there bool) {
+	if s.last {
+		return int(n.n), false
+	}
+
+	return n.find(s.key, 0)
+}
+
+// child is [signs.child].
+func (s *setting[V]) child(n *node[V]) int {
+	if s.last {
+		return int(n.n) - 1
+	}
+
+	return n.child(s.key)
 }
 
 // in sets the value in or below a node. It returns the node, and another one to the right of it if there was no room for
@@ -168,7 +83,7 @@ func (s *setting[V]) in(n *node[V], in span) (_, right *node[V]) {
 	n = n.own(s.generation)
 
 	if n.kids == nil {
-		at, there := n.find(s.key)
+		at, there := s.place(n)
 		if there {
 			s.old, s.replaced = n.vals[at], true
 			n.vals[at] = s.value
@@ -183,7 +98,7 @@ func (s *setting[V]) in(n *node[V], in span) (_, right *node[V]) {
 		return n, right
 	}
 
-	at := n.child(s.key)
+	at := s.child(n)
 	kid, beside := s.in(n.kids[at], n.below(at, in))
 	n.kids[at] = kid
 
@@ -196,7 +111,7 @@ func (s *setting[V]) in(n *node[V], in span) (_, right *node[V]) {
 	}
 
 	n.size -= beside.size
-	into, at, right := n.room(at+1, beside.keys[0], in)
+	into, at, right := n.room(at+1, beside.keys.of[0], in)
 	into.kids[at] = beside
 	into.size += beside.size
 
@@ -225,8 +140,8 @@ func (n *node[V]) room(at int, key string, in span) (into *node[V], _ int, right
 	into.open(at, key)
 
 	if right != nil {
-		n.ranged(span{in.from, right.keys[0]})
-		right.ranged(span{right.keys[0], in.to})
+		n.ranged(span{in.from, right.keys.of[0]})
+		right.ranged(span{right.keys.of[0], in.to})
 	}
 
 	return into, at, right
@@ -255,7 +170,7 @@ func (t *tree[V]) delete(key string) (old V, there bool) {
 // room for both.
 func (n *node[V]) delete(key string, generation uint64, in span) (_ *node[V], old V, there bool) {
 	if n.kids == nil {
-		at, there := n.find(key)
+		at, there := n.find(key, 0)
 		if !there {
 			return n, old, false
 		}
