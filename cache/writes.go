@@ -16,8 +16,7 @@ import (
 //
 // A write is noted before it is made and forgotten once the contents show it, or something newer: the same incarnation
 // at the same version or above, or the end of that incarnation. While nothing is noted, reading costs one load more.
-// The value of a write is kept only for owners that have been found reading what they wrote; before, the state is asked
-// for it.
+// The value of a write is kept only for owners that are found reading what they wrote; else the state is asked for it.
 //
 // What a write has destroyed, or marked as tearing down, is taken to be the incarnation that the owner has written last,
 // or else the one that the cache shows.
@@ -25,16 +24,24 @@ type Writes struct {
 	collection *Collection
 	// pending counts the notes, for those who only want to know whether there are any.
 	pending atomic.Int64
-	// keep is set once the owner has read what it wrote before the cache has shown it.
-	keep atomic.Bool
+	// keep is of how many writes to come the value is kept.
+	keep atomic.Int64
 
-	// notes is guarded by the lock of the collection's ledger.
-	notes map[resource.ID]*note
+	// notes is the newest, and guarded as all of them are by the lock of the collection's ledger.
+	notes *note
 }
+
+const (
+	// worth is for how many writes the value is kept for each time that the owner has read what the cache has not shown:
+	// to ask the state costs more than a copy, but not so many times as much.
+	worth = 16
+	// mostKept is the most that comes of it, so that an owner that does so no more has nothing kept after a while.
+	mostKept = 1 << 14
+)
 
 // Writes returns the register of a new owner.
 func (c *Collection) Writes() *Writes {
-	return &Writes{collection: c, notes: map[resource.ID]*note{}}
+	return &Writes{collection: c}
 }
 
 // Write is one write. It is begun before the write is made, told what the write came to, and ended, whatever has become of
@@ -55,7 +62,7 @@ func (w *Writes) Begin(id resource.ID) Write {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	n := w.notes[id]
+	n := l.find(w, id)
 	if n == nil {
 		n = l.add(w, id)
 	}
@@ -93,12 +100,13 @@ func (wr *Write) Wrote(res resource.Resource) {
 		return
 	}
 
-	if wr.note.owner.keep.Load() {
+	if keep := &wr.note.owner.keep; keep.Load() > 0 {
+		keep.Add(-1)
+
 		wr.value = res.DeepCopy()
 	}
 
-	md := res.Metadata()
-	wr.to = target{what: at, created: createdOf(md), version: md.Version().Value()}
+	wr.to = shownBy(res)
 }
 
 // Followed tells whether anybody follows the write.
@@ -192,7 +200,7 @@ func (w *Writes) Unseen(id resource.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	n := w.notes[id]
+	n := l.find(w, id)
 
 	return n != nil && n.target.what != nothing
 }
@@ -219,19 +227,21 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 		case n.unsure || n.target.what == tearing || n.target.what == at && n.value == nil:
 			ask = append(ask, question{n, n.id, n.turn})
 		default:
+			w.needed()
+
 			patches = append(patches, Patch{ID: n.id, Resource: n.value})
 		}
 	}
 
 	if id != "" {
-		if n := w.notes[id]; n != nil {
+		if n := l.find(w, id); n != nil {
 			look(n)
 		}
 
 		return now, patches, ask
 	}
 
-	for _, n := range w.notes {
+	for n := w.notes; n != nil; n = n.after {
 		look(n)
 	}
 
@@ -240,9 +250,16 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 	return now, patches, ask
 }
 
+// needed is called when the owner reads what it wrote and the cache has not shown.
+func (w *Writes) needed() {
+	if w.keep.Load() < mostKept {
+		w.keep.Add(worth)
+	}
+}
+
 // ask reads the state, which is as new as the write at least, and notes what it has shown.
 func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resource, error)) (Patch, error) {
-	w.keep.Store(true)
+	w.needed()
 
 	before := r.newest().created(q.id)
 
@@ -260,11 +277,13 @@ func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resourc
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	if n := q.note; n.turn == q.turn && w.notes[q.id] == n {
+	switch n := q.note; {
+	case l.find(w, q.id) != n:
+		// The cache shows by now what was written.
+	case n.turn == q.turn:
 		switch {
 		case res != nil:
-			md := res.Metadata()
-			l.set(n, target{what: at, created: createdOf(md), version: md.Version().Value()}, res, false)
+			l.set(n, shownBy(res), res, false)
 		case n.unsure && before != 0:
 			// What the cache shows is on its way out.
 			l.set(n, target{what: gone, created: before}, nil, false)
@@ -273,17 +292,11 @@ func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resourc
 		}
 
 		l.settle(n, r)
-	} else if res != nil && w.notes[q.id] == n && n.target.what != nothing {
-		// Another reader's answer has come first, which may be older than this one.
-		md := res.Metadata()
-		if to := (target{what: at, created: createdOf(md), version: md.Version().Value()}); n.target.older(to) {
-			l.set(n, to, res, false)
-			l.settle(n, r)
-		}
+	case res != nil && n.target.what != nothing && n.target.older(shownBy(res)):
+		// Another reader's answer has come first, which was older than this one.
+		l.set(n, shownBy(res), res, false)
+		l.settle(n, r)
 	}
 
 	return Patch{ID: q.id, Resource: res}, nil
 }
-
-// createdOf identifies an incarnation. 0 stands for none.
-func createdOf(md *resource.Metadata) int64 { return md.Created().UnixNano() }

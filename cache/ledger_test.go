@@ -1,0 +1,101 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// written returns resources and a collection that shows none of them, with a write of each noted for an owner.
+func written(t *testing.T, n int) (*Collection, *Writes, []resource.Resource) {
+	t.Helper()
+
+	c := New(Config{Kinds: []reduced.Kind{{Namespace: "net", Type: "Link"}}}).Collection(reduced.Kind{Namespace: "net", Type: "Link"})
+	c.Start()
+	c.Complete()
+
+	w := c.Writes()
+	all := make([]resource.Resource, n)
+
+	for i := range all {
+		all[i] = resource.NewTombstone(resource.NewMetadata("net", "Link", fmt.Sprint("link-", i), resource.VersionUndefined.Next()))
+		write(w, all[i])
+	}
+
+	return c, w, all
+}
+
+func write(w *Writes, res resource.Resource) {
+	wr := w.Begin(res.Metadata().ID())
+	defer wr.End()
+
+	wr.Wrote(res)
+}
+
+// A note is forgotten once, for whatever reasons it is looked at.
+func TestNotesAreForgottenOnce(t *testing.T) {
+	t.Parallel()
+
+	c, w, all := written(t, 3*spareNotes)
+	other := c.Writes()
+
+	write(other, all[0])
+	require.EqualValues(t, len(all), w.pending.Load())
+	require.EqualValues(t, len(all)+1, c.ledger.pending.Load())
+
+	for _, res := range all {
+		c.Put(res)
+	}
+
+	c.Publish()
+	c.Publish()
+
+	require.Zero(t, w.pending.Load())
+	require.Zero(t, other.pending.Load())
+	require.Zero(t, c.ledger.pending.Load())
+	require.Empty(t, c.ledger.notes)
+	require.Nil(t, w.notes)
+	require.Nil(t, other.notes)
+	require.Len(t, c.ledger.spare, spareNotes)
+}
+
+// Values are kept for an owner that reads what it has written, and after a while no more.
+func TestValuesAreKeptForThoseWhoReadThem(t *testing.T) {
+	t.Parallel()
+
+	_, w, all := written(t, 1)
+	asked := 0
+
+	read := func() {
+		view, ok, err := w.View(context.Background(), "owner", all[0].Metadata().ID(), func(resource.ID) (resource.Resource, error) {
+			asked++
+
+			return all[0], nil
+		})
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, 1, view.Len())
+	}
+
+	read()
+	require.Equal(t, 1, asked, "nothing was known of the owner")
+
+	for range 10 {
+		write(w, all[0])
+		read()
+	}
+
+	require.Equal(t, 1, asked)
+
+	for range mostKept {
+		write(w, all[0])
+	}
+
+	read()
+	require.Equal(t, 2, asked)
+}
