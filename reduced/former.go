@@ -24,8 +24,8 @@ var tooMany = &former{lost: true}
 // Remembering returns the metadata with the labels of an earlier state of its resource, and those that were former ones
 // then, among its former labels. Labels that it has again are no former ones. When nothing was relabelled, it takes a
 // comparison and no memory.
-func (m Metadata) Remembering(older *Metadata) Metadata {
-	m.remember(&older.Facts)
+func (m Metadata) Remembering(older *Facts) Metadata {
+	m.remember(older)
 
 	return m
 }

@@ -51,9 +51,9 @@ func TestFormerLabels(t *testing.T) {
 
 	requireFormer(t, red)
 	requireFormer(t, both, "red")
-	requireFormer(t, green.Remembering(&red), "red")
-	requireFormer(t, none.Remembering(&red), "red")
-	requireFormer(t, red.Remembering(&none), "")
+	requireFormer(t, green.Remembering(&red.Facts), "red")
+	requireFormer(t, none.Remembering(&red.Facts), "red")
+	requireFormer(t, red.Remembering(&none.Facts), "")
 	requireFormer(t, reduced.Merge(both, coloured(3, "green")), "red")
 	requireFormer(t, reduced.Merge(both, coloured(3, "red")), "green")
 	requireFormer(t, reduced.Merge(reduced.Merge(both, coloured(3, "red")), coloured(4, "blue")), "green", "red")
@@ -88,7 +88,7 @@ func TestTooManyFormerLabels(t *testing.T) {
 
 	for name, md := range map[string]reduced.Metadata{
 		"one more":             lost,
-		"at once":              reduced.Merge(coloured(1, "first"), next.Remembering(&md)),
+		"at once":              reduced.Merge(coloured(1, "first"), next.Remembering(&md.Facts)),
 		"and gone":             lost.Gone(),
 		"and merged as older":  reduced.Merge(lost, coloured(101, "next")),
 		"and merged as newer":  reduced.Merge(next, lost),
@@ -115,7 +115,7 @@ func TestMergeKeepsFormerLabels(t *testing.T) {
 
 			// An event may know what was before, or not.
 			if i > 0 && rapid.Bool().Draw(t, "known") {
-				events[i] = events[i].Remembering(&events[i-1])
+				events[i] = events[i].Remembering(&events[i-1].Facts)
 			}
 		}
 
@@ -146,7 +146,7 @@ func TestUnchangedLabelsCostNothing(t *testing.T) {
 	var merged reduced.Metadata
 
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		merged = reduced.Merge(red, alike.Remembering(&shared))
+		merged = reduced.Merge(red, alike.Remembering(&shared.Facts))
 		merged = reduced.Merge(merged, alike)
 	}))
 	requireFormer(t, merged)

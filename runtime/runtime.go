@@ -113,7 +113,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 
 	r.watches = &watches{
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,
-		needs: r.db.Needs, fail: r.watchFailed, loaded: r.loaded, missed: r.missed,
+		needs: r.db.Needs, fail: r.watchFailed, first: r.first, fill: r.fillAll, missed: r.missed,
 		failures: r.metrics.Count("watch_failures"), relists: r.metrics.Count("watch_relists"), audits: r.metrics.Count("watch_audits"),
 	}
 
@@ -377,14 +377,20 @@ func stillRunning(entries []*entry) []string {
 	return names
 }
 
-// loaded gives queue controllers the first items of a kind, or has all look again where changes may have been missed.
-func (r *Runtime) loaded(kind reduced.Kind, late bool) {
-	if late {
-		r.missed(kind)
-
-		return
+// first gives queue controllers items of a kind that its first contents have shown.
+func (r *Runtime) first(kind reduced.Kind, keys []reduced.Key) {
+	for _, e := range r.db.Primaries(kind) {
+		switch whole, ids := e.node.Primary(kind); {
+		case whole:
+			e.queue.Fill(keys)
+		case len(ids) > 0:
+			e.queue.Fill(slices.DeleteFunc(slices.Clone(keys), func(key reduced.Key) bool { return !slices.Contains(ids, key.ID) }))
+		}
 	}
+}
 
+// fillAll gives queue controllers all items of a kind.
+func (r *Runtime) fillAll(kind reduced.Kind) {
 	for _, e := range r.db.Primaries(kind) {
 		r.fillKind(e, kind)
 	}
@@ -402,8 +408,8 @@ func (r *Runtime) missed(kind reduced.Kind) {
 	}
 }
 
-// fill puts all known primary inputs of a queue controller into its queue. Kinds whose contents have not come yet follow
-// when they do.
+// fill puts all known primary inputs of a queue controller into its queue. Contents that have not come yet follow when they
+// do.
 func (r *Runtime) fill(e *entry) {
 	for _, kind := range e.node.Kinds() {
 		r.fillKind(e, kind)

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -13,6 +14,9 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/reduced"
 )
+
+// atOnce is how many events of a batch are taken in before others are told of them.
+const atOnce = 512
 
 // session is one open watch, from connecting to the moment it breaks. There are three ways to open it: resumed from a
 // bookmark, loading all contents, or from now on. Loaded contents are the first ones of the table, or are compared with
@@ -32,14 +36,17 @@ type session struct {
 
 	batches chan []state.Event
 	singles chan state.Event
+	// expected is how long the batch is whose parts are being taken in.
+	expected int
 
 	// loading is set until the contents are complete. Shown counts what they have shown so far; seen are its ids, where
 	// there was something in the table before that may have gone.
 	loading bool
 	shown   int
 	seen    map[resource.ID]struct{}
-	// changes is the buffer for what a batch comes to.
+	// changes and first are the buffers for what a part of a batch comes to: changes, and the keys that first contents show.
 	changes []reduced.Metadata
+	first   []reduced.Key
 }
 
 // connect opens the state's watch. A load that failed is tried with single events the next time, and then again with
@@ -162,37 +169,58 @@ func (s *session) follow(ctx context.Context) error {
 func (w *watch) warnUnsynced(after time.Duration) {
 	waiting := w.set.waiting(w.kind)
 
-	w.set.logger.Warn("the first contents of a kind have not come yet: its readers wait, its queue controllers have no items",
+	w.set.logger.Warn("the first contents of a kind have not come yet: its readers wait, its queue controllers do not have all their items",
 		zap.Stringer("kind", w.kind), zap.Duration("after", after), zap.Strings("waiting", waiting))
 }
 
-// take brings the table up to date with a batch of events, and puts what it comes to into the intake. The cache shows
-// a change before anybody can be woken for it.
+// take takes in a batch of events, in parts, so that work on the first ones begins while the last ones are taken in.
 func (s *session) take(ctx context.Context, batch []state.Event) error {
-	if ctx.Err() != nil {
-		return ctx.Err() // nobody reads any more, and nobody is to be woken
+	for part := range slices.Chunk(batch, atOnce) {
+		if ctx.Err() != nil {
+			return ctx.Err() // nobody reads any more, and nobody is to be woken
+		}
+
+		s.expected = len(batch)
+
+		if err := s.takePart(part); err != nil {
+			return err
+		}
 	}
 
+	return nil
+}
+
+// takePart brings the table up to date, and puts what it comes to into the intake. The cache shows a change before
+// anybody can be woken for it.
+func (s *session) takePart(part []state.Event) error {
 	w := s.watch
-	s.changes = s.changes[:0]
+	s.changes, s.first = s.changes[:0], s.first[:0]
 
 	var loaded bool
 
 	// What came before a bad event is in the table already, and must not be lost with it.
 	err := adapter.Contain(func() (err error) {
-		loaded, err = s.apply(batch)
+		loaded, err = s.apply(part)
 
 		return err
 	})
 
 	w.set.intake.put(s.changes)
 
+	if len(s.first) > 0 {
+		w.set.first(w.kind, s.first)
+	}
+
 	if cap(s.changes) > keepPending {
 		s.changes = nil
 	}
 
-	if loaded && !s.relists {
-		w.set.loaded(w.kind, s.late)
+	switch {
+	case !loaded || s.relists:
+	case s.late:
+		w.set.missed(w.kind)
+	case s.table.cached != nil:
+		w.set.fill(w.kind)
 	}
 
 	return err
@@ -216,7 +244,7 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 		defer s.table.publish()
 
 		if s.loading {
-			s.table.expect(len(batch))
+			s.table.expect(s.expected)
 		}
 	}
 
@@ -289,7 +317,8 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 		s.shown++
 
 		if s.seen == nil {
-			s.table.put(res, md) // it was empty, and nobody is told
+			s.table.put(res, md) // it was empty
+			s.show(&md)
 
 			return
 		}
@@ -321,6 +350,16 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 	// The first contents are nobody's news: controllers start with a wakeup, or with a fill of their queue.
 	if !s.loading || s.relists {
 		s.changes = append(s.changes, md)
+	} else {
+		s.show(&md)
+	}
+}
+
+// show notes a key that the first contents have shown. Where the kind is cached it is for later, when they are complete:
+// whoever works on it may want to read, and would have to wait.
+func (s *session) show(md *reduced.Metadata) {
+	if s.table.cached == nil {
+		s.first = append(s.first, md.Key())
 	}
 }
 
@@ -330,7 +369,7 @@ func (s *session) remove(res resource.Resource, md reduced.Metadata) {
 
 		switch {
 		case known && resource.IsTombstone(res):
-			md = old.Gone()
+			md = reduced.About(md.Key(), old).Gone()
 		case known:
 			md = md.Remembering(&old)
 		}
@@ -341,17 +380,16 @@ func (s *session) remove(res resource.Resource, md reduced.Metadata) {
 	s.changes = append(s.changes, md)
 }
 
-// complete ends the load: what was known and is not among the contents has gone. Of first contents, that is what an
-// earlier attempt has shown before it broke off, and nobody's news.
+// complete ends the load: what was known and is not among the contents has gone.
 func (s *session) complete() {
 	w := s.watch
 
 	var gone []reduced.Metadata
 
 	if s.seen != nil {
-		for id, md := range s.table.all() {
+		for id, facts := range s.table.all() {
 			if _, there := s.seen[id]; !there {
-				gone = append(gone, md.Gone())
+				gone = append(gone, reduced.About(reduced.Key{Kind: w.kind, ID: id}, facts).Gone())
 			}
 		}
 	}
@@ -362,6 +400,10 @@ func (s *session) complete() {
 
 	if s.relists {
 		w.set.relists.Inc()
+	}
+
+	// What an earlier attempt has shown of a cached kind before it broke off is nobody's news: nobody was told.
+	if s.relists || s.table.cached == nil {
 		s.changes = append(s.changes, gone...)
 	}
 

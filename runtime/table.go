@@ -14,7 +14,7 @@ import (
 // has gone. For a cached kind the cache is the table.
 type table struct {
 	cached *cache.Collection
-	known  map[resource.ID]reduced.Metadata
+	known  map[resource.ID]reduced.Facts
 	// gone are ids to look at when the cache is published next: destroyed, or tearing down.
 	gone []resource.ID
 }
@@ -23,7 +23,7 @@ func newTable(cached *cache.Collection) *table {
 	t := &table{cached: cached}
 
 	if cached == nil {
-		t.known = map[resource.ID]reduced.Metadata{}
+		t.known = map[resource.ID]reduced.Facts{}
 	}
 
 	return t
@@ -32,28 +32,28 @@ func newTable(cached *cache.Collection) *table {
 // expect makes room for so many resources, if there are none yet.
 func (t *table) expect(n int) {
 	if t.cached == nil && len(t.known) == 0 {
-		t.known = make(map[resource.ID]reduced.Metadata, n)
+		t.known = make(map[resource.ID]reduced.Facts, n)
 	}
 }
 
-func (t *table) lookup(id resource.ID) (reduced.Metadata, bool) {
+func (t *table) lookup(id resource.ID) (reduced.Facts, bool) {
 	if t.cached == nil {
-		md, ok := t.known[id]
+		facts, ok := t.known[id]
 
-		return md, ok
+		return facts, ok
 	}
 
 	res, ok := t.cached.Lookup(id)
 	if !ok {
-		return reduced.Metadata{}, false
+		return reduced.Facts{}, false
 	}
 
-	return reduced.Of(res, false), true
+	return reduced.Of(res, false).Facts, true
 }
 
 func (t *table) put(res resource.Resource, md reduced.Metadata) {
 	if t.cached == nil {
-		t.known[md.ID()] = md
+		t.known[md.ID()] = md.Facts
 
 		return
 	}
@@ -107,11 +107,11 @@ func (t *table) loaded() {
 }
 
 // all yields what is known, in order of id.
-func (t *table) all() iter.Seq2[resource.ID, reduced.Metadata] {
-	return func(yield func(resource.ID, reduced.Metadata) bool) {
+func (t *table) all() iter.Seq2[resource.ID, reduced.Facts] {
+	return func(yield func(resource.ID, reduced.Facts) bool) {
 		if t.cached != nil {
 			for id, res := range t.cached.All() {
-				if !yield(id, reduced.Of(res, false)) {
+				if !yield(id, reduced.Of(res, false).Facts) {
 					return
 				}
 			}

@@ -240,12 +240,13 @@ func (w *watch) track(wanted bool) {
 	}
 }
 
-// fill returns the known keys that match, once the table is complete; before, nil: they are filled in then.
+// fill returns the known keys that match. What the first contents show later is filled in then; where the kind is cached,
+// that is all.
 func (w *watch) fill(whole bool, ids []resource.ID) []reduced.Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.table == nil || !w.synced {
+	if w.table == nil || w.table.cached != nil && !w.synced {
 		return nil
 	}
 

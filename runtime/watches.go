@@ -26,9 +26,10 @@ type watches struct {
 	needs func(reduced.Kind) (watched, tracked bool)
 	// fail ends the engine with the failure of a watch.
 	fail func(error)
-	// loaded is called when all contents of a kind have been loaded; late tells that changes may have been missed
-	// before.
-	loaded func(kind reduced.Kind, late bool)
+	// first is called with keys that the first contents of a kind have shown, and fill when all of the kind are to be had
+	// at once.
+	first func(kind reduced.Kind, keys []reduced.Key)
+	fill  func(kind reduced.Kind)
 	// missed is called when changes of a kind may have been missed and nobody can tell which.
 	missed func(reduced.Kind)
 
