@@ -251,6 +251,10 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 	for i := range batch {
 		event := &batch[i]
 
+		if s.loading && i%ahead == 0 {
+			fetch(batch[i:min(i+ahead, len(batch))])
+		}
+
 		switch event.Type {
 		case state.Errored:
 			if event.Error == nil {
