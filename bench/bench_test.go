@@ -173,6 +173,20 @@ func TestRows(t *testing.T) {
 	assert.Equal(t, "yes", line.holds())
 }
 
+// Where the target asks for less than the floor takes, coming near to the floor is enough.
+func TestRowsNearTheFloor(t *testing.T) {
+	r := &runner{settings: &settings{rounds: 3, sizes: []float64{1}}}
+
+	for holds, floor := range map[string]float64{"yes, 1.25 times the floor": 16, "no, 1.67 times the floor": 12, "no": 9} {
+		o := made(map[int][]float64{100: {21, 21, 21}}, map[int][]float64{100: {20, 20, 20}})
+		o.workload.target = 2
+		o.Series = append(o.Series, &series{Contender: floorName, Size: 100, Figures: []figures{{Seconds: floor, Ops: 100}}})
+
+		line := newRow(r, o, nil)
+		assert.Equal(t, holds, line.holds())
+	}
+}
+
 func TestRewrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
 

@@ -167,6 +167,10 @@ func (l *row) holds() string {
 		return yes(l.excess <= steadyWithin)
 	case l.w.target == 0 || l.ratio == 0:
 		return "–"
+	case l.ratio < l.w.target && l.barred():
+		above := stats.Median(l.ours) / stats.Median(l.floor)
+
+		return fmt.Sprintf("%s, %.2f times the floor", yes(above <= aboveFloor), above)
 	case l.exact && l.interval.Contains(l.w.target) && l.interval.Low < l.interval.High:
 		return yes(l.ratio >= l.w.target) + ", within the spread"
 	case !l.exact && l.ratio < l.w.target:
@@ -174,6 +178,14 @@ func (l *row) holds() string {
 	default:
 		return yes(l.ratio >= l.w.target)
 	}
+}
+
+// aboveFloor is by how much a figure may be above the floor where that bars it from the target.
+const aboveFloor = 1.3
+
+// barred tells whether the target can not be reached because nobody gets below the floor.
+func (l *row) barred() bool {
+	return len(l.peer) > 0 && len(l.floor) > 0 && stats.Median(l.peer)/l.w.target <= stats.Median(l.floor)
 }
 
 func yes(holds bool) string {
