@@ -35,11 +35,15 @@ func (e *PanicError) Unwrap() error {
 // error that panics when it is asked, as a nil pointer to an error with an Unwrap method does, comes back as a PanicError
 // that names its type. It does not survive runtime.Goexit; see [Loop].
 func Contain(fn func() error) error {
-	failed := contain(fn)
-	if failed == nil {
-		return nil
+	if failed := contain(fn); failed != nil {
+		return askable(failed)
 	}
 
+	return nil
+}
+
+// askable returns the error, or one that can be asked in its place.
+func askable(failed error) error {
 	hollow := contain(func() error {
 		errors.Is(failed, errNobody)
 		errors.As(failed, new(*nobody))

@@ -1,24 +1,31 @@
 package metrics
 
-// Calls is what is counted of the calls of a controller of either form. The zero value counts nothing.
+// Calls is what is counted of the calls of a controller of either form. The zero value counts nothing. It is safe for
+// concurrent use, and not to be copied.
 type Calls struct {
-	// Reads counts reads that went to the state; reads from the cache are not counted.
-	Reads Counter
-	// Writes counts calls that write, whatever came of them.
-	Writes Counter
+	name          string // empty where nothing is counted
+	reads, writes count
 }
 
-// Classic is what is counted of a classic controller. The zero value counts nothing.
+// Read counts a read that went to the state; reads from the cache are not counted.
+func (c *Calls) Read() { c.reads.add(controllerReads, c.name, 1) }
+
+// Wrote counts a call that writes, whatever comes of it.
+func (c *Calls) Wrote() { c.writes.add(controllerWrites, c.name, 1) }
+
+// Classic is what is counted of a classic controller. The zero value counts nothing. It is safe for concurrent use, and
+// not to be copied.
 type Classic struct {
 	Calls
 
-	// Crashes counts failed runs.
-	Crashes Counter
-	// Wakeups counts the times it was woken.
-	Wakeups Counter
-
-	name string
+	crashes, wakeups count
 }
+
+// Crashed counts a failed run.
+func (c *Classic) Crashed() { c.crashes.add(controllerCrashes, c.name, 1) }
+
+// Woken counts a wakeup.
+func (c *Classic) Woken() { c.wakeups.add(controllerWakeups, c.name, 1) }
 
 // Queue is what is counted of a queue controller. The zero value counts nothing.
 type Queue struct {
@@ -36,24 +43,15 @@ type Queue struct {
 	MappedIn, MappedOut Counter
 	// ReconcileBusy and MapBusy sum the time spent in the callbacks.
 	ReconcileBusy, MapBusy Seconds
-
-	name string
 }
 
-// Classic returns the metrics of a classic controller.
-func (e *Engine) Classic(name string) *Classic {
-	c := &Classic{}
-
-	if e.enabled {
-		c.name = name
-
-		c.Reads.of(controllerReads, &c.name)
-		c.Writes.of(controllerWrites, &c.name)
-		c.Crashes.of(controllerCrashes, &c.name)
-		c.Wakeups.of(controllerWakeups, &c.name)
+// Classic returns the metrics of a classic controller. The name is not empty.
+func (e *Engine) Classic(name string) Classic {
+	if !e.enabled {
+		return Classic{}
 	}
 
-	return c
+	return Classic{Calls: Calls{name: name}}
 }
 
 // Queue returns the metrics of a queue controller.
@@ -63,8 +61,6 @@ func (e *Engine) Queue(name string) *Queue {
 	if e.enabled {
 		q.name = name
 
-		q.Reads.of(controllerReads, &q.name)
-		q.Writes.of(controllerWrites, &q.name)
 		q.Crashes.of(queueCrashes, &q.name)
 		q.Processed.of(queueProcessed, &q.name)
 		q.Skips.of(queueSkips, &q.name)

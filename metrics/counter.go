@@ -6,13 +6,40 @@ import (
 	"time"
 )
 
-// Counter is a count that only grows. It enters its map with the first count: an entry costs the map time that grows
-// with the entries it has, and most counts of most controllers stay at zero. The zero value counts nothing. It is safe
+// count is one entry of one of the contract's maps. It enters the map when it is first added to: an entry costs the map
+// time that grows with the entries it has, and most counts of most controllers stay at zero.
+type count struct{ shown atomic.Pointer[expvar.Int] }
+
+// add adds n to the entry of the key, which another controller of the name may have made. Nothing is counted under an
+// empty key, or one that is that of something else.
+func (c *count) add(in family, key string, n int) {
+	shown := c.shown.Load()
+
+	if shown == nil {
+		if key == "" {
+			return
+		}
+
+		m := in.counts()
+		m.Add(key, 0)
+
+		if shown, _ = m.Get(key).(*expvar.Int); shown == nil {
+			return
+		}
+
+		c.shown.Store(shown)
+	}
+
+	shown.Add(int64(n))
+}
+
+// Counter is a count that only grows. It enters its map with the first count. The zero value counts nothing. It is safe
 // for concurrent use, and not to be copied.
 type Counter struct {
-	shown atomic.Pointer[expvar.Int]
-	key   *string
-	in    family
+	count
+
+	key *string
+	in  family
 }
 
 // Inc adds one.
@@ -20,27 +47,12 @@ func (c *Counter) Inc() { c.Add(1) }
 
 // Add adds n. The first count waits for whoever is reading all of the map.
 func (c *Counter) Add(n int) {
-	if shown := c.entry(); shown != nil {
-		shown.Add(int64(n))
-	}
-}
-
-// entry returns the entry of the map, which another controller of the name may have made. It is nil where there is
-// nothing to count, or the key is that of something else.
-func (c *Counter) entry() *expvar.Int {
-	shown := c.shown.Load()
-	if shown != nil || c.in == none {
-		return shown
+	key := ""
+	if c.key != nil {
+		key = *c.key
 	}
 
-	m := c.in.counts()
-	m.Add(*c.key, 0)
-
-	if shown, _ = m.Get(*c.key).(*expvar.Int); shown != nil {
-		c.shown.Store(shown)
-	}
-
-	return shown
+	c.add(c.in, key, n)
 }
 
 // Seconds is a sum of durations in seconds, which enters its map as a [Counter] does. The zero value sums nothing. It

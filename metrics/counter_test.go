@@ -26,8 +26,8 @@ func TestCountersEnterWithTheFirstCount(t *testing.T) {
 		require.Nil(t, m.Get(name), key)
 	}
 
-	classic.Writes.Inc()
-	queue.Writes.Inc() // of the same name, which adds up
+	classic.Wrote()
+	queue.Wrote() // of the same name, which adds up
 	queue.MapBusy.Add(time.Second)
 
 	for key, m := range published {
@@ -48,12 +48,12 @@ func TestCountsBesideTheEntry(t *testing.T) {
 		var work sync.WaitGroup
 
 		name := fmt.Sprint(t.Name(), e.Name(), i)
-		woken := &e.Classic(name).Wakeups
+		counted := e.Classic(name)
 
 		for range 2 {
 			work.Go(func() {
 				for range each {
-					woken.Inc()
+					counted.Woken()
 				}
 			})
 		}
@@ -73,7 +73,8 @@ func TestForeignEntriesAreLeftAlone(t *testing.T) {
 	contract.ControllerCrashes.Set(name, new(expvar.String))
 	contract.QControllerMapBusy.Set(name, new(expvar.String))
 
-	e.Classic(name).Crashes.Inc()
+	classic := e.Classic(name)
+	classic.Crashed()
 	e.Queue(name).MapBusy.Add(time.Second)
 
 	assert.Equal(t, `""`, value(contract.ControllerCrashes, name))
@@ -85,6 +86,6 @@ func BenchmarkCount(b *testing.B) {
 	counted := e.Classic(b.Name())
 
 	for b.Loop() {
-		counted.Writes.Inc()
+		counted.Wrote()
 	}
 }

@@ -174,12 +174,12 @@ func TestSwitchedOffMetricsCostNothing(t *testing.T) {
 	own := e.Count("off")
 
 	require.Empty(t, e.Name())
-	require.Equal(t, &metrics.Classic{}, classic)
+	require.Equal(t, &metrics.Classic{}, &classic)
 	require.Equal(t, &metrics.Queue{}, queue)
 
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		classic.Wakeups.Inc()
-		classic.Reads.Inc()
+		classic.Woken()
+		classic.Read()
 		e.Finished().Inc()
 		queue.Processed.Add(2)
 		queue.ReconcileBusy.Add(time.Second)

@@ -60,14 +60,11 @@ func BenchmarkPartsAtRest(b *testing.B) {
 
 	logger, silent := zap.NewExample(), zap.NewNop()
 
-	guard := func(name string) *stateadapter.Adapter {
-		return stateadapter.New(stateadapter.Config{Shared: guards, Name: name, Logger: silent})
+	guard := func(name string) stateadapter.Config {
+		return stateadapter.Config{Shared: guards, Name: name, Logger: silent}
 	}
 
-	counted := struct {
-		classic *metrics.Classic
-		queue   *metrics.Queue
-	}{engine.Classic("c"), engine.Queue("q")}
+	counted := engine.Queue("q")
 
 	for _, part := range []struct {
 		name  string
@@ -80,16 +77,15 @@ func BenchmarkPartsAtRest(b *testing.B) {
 
 			return node
 		}},
-		{"metrics of a classic controller", func(name string) any { return engine.Classic(name) }},
 		{"metrics of a queue controller", func(name string) any { return engine.Queue(name) }},
-		{"guard", func(name string) any { return guard(name) }},
-		{"classic adapter", func(string) any {
-			return rruntime.New(nil, rruntime.Config{Shared: shared, Metrics: counted.classic, Logger: silent})
+		{"guard", func(name string) any { return stateadapter.New(guard(name)) }},
+		{"classic adapter with metrics and guard", func(name string) any {
+			return rruntime.New(rruntime.Config{Shared: shared, Guard: guard(name), Metrics: engine})
 		}},
 		{"queue adapter", func(string) any {
 			return qruntime.New(qruntime.Config{
 				Settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
-				Clock:    clock, Backoff: backoff.EngineRestart(), Metrics: counted.queue, Logger: silent,
+				Clock:    clock, Backoff: backoff.EngineRestart(), Metrics: counted, Logger: silent,
 			})
 		}},
 		{"randomness", func(name string) any { return adapter.NewRandom(0, name) }},

@@ -29,16 +29,12 @@ func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 	e := &entry{runtime: r, name: ctrl.Name()}
 
 	return r.register(e, dependency.Classic, ctrl.Inputs(), ctrl.Outputs(), func() {
-		counted := r.metrics.Classic(e.name)
-		logger := named(r.logger, e.name)
-
-		e.classic = rruntime.New(r.guard(e, &counted.Calls, logger), rruntime.Config{
-			Shared:       r.classics,
-			Name:         e.name,
-			Controller:   ctrl,
-			UpdateInputs: e.updateInputs,
-			Metrics:      counted,
-			Logger:       logger,
+		e.classic = rruntime.New(rruntime.Config{
+			Shared:     r.classics,
+			Controller: ctrl,
+			Inputs:     e,
+			Guard:      r.guard(e, nil),
+			Metrics:    r.metrics,
 		})
 	})
 }
@@ -57,12 +53,12 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 
 	return r.register(e, dependency.Queue, settings.Inputs, settings.Outputs, func() {
 		counted := r.metrics.Queue(e.name)
-		logger := named(r.logger, e.name)
+		guard := r.guard(e, &counted.Calls)
 
 		e.queue = qruntime.New(qruntime.Config{
 			Controller: ctrl,
 			Settings:   settings,
-			Runtime:    r.guard(e, &counted.Calls, logger),
+			Runtime:    stateadapter.New(guard),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
 			Everything: func() { r.fill(e) },
 			Crew:       &r.crew,
@@ -70,7 +66,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Backoff:    r.cfg.Backoff,
 			Random:     adapter.NewRandom(r.cfg.Seed, e.name).Float64,
 			Metrics:    counted,
-			Logger:     logger,
+			Logger:     guard.Logger,
 		})
 	})
 }
@@ -85,24 +81,17 @@ func named(logger *zap.Logger, name string) *zap.Logger {
 	return logger.WithLazy(zap.String("controller", name))
 }
 
-// guard returns the view of the state that a controller gets.
-func (r *Runtime) guard(e *entry, counted *metrics.Calls, logger *zap.Logger) *stateadapter.Adapter {
-	var limiter *rate.Limiter
-
-	if r.opts.ChangeRateLimit != rate.Inf {
-		limiter = rate.NewLimiter(r.opts.ChangeRateLimit, r.opts.ChangeBurst)
+// guard describes the view of the state that a controller gets.
+func (r *Runtime) guard(e *entry, counted *metrics.Calls) stateadapter.Config {
+	cfg := stateadapter.Config{
+		Shared: r.guards, Name: e.name, Declared: e.node, Metrics: counted, Logger: named(r.logger, e.name),
 	}
 
-	guarded := stateadapter.New(stateadapter.Config{
-		Shared:  r.guards,
-		Name:    e.name,
-		Limiter: limiter,
-		Metrics: counted,
-		Logger:  logger,
-	})
-	guarded.Bind(e.node)
+	if r.opts.ChangeRateLimit != rate.Inf {
+		cfg.Limiter = rate.NewLimiter(r.opts.ChangeRateLimit, r.opts.ChangeBurst)
+	}
 
-	return guarded
+	return cfg
 }
 
 // register declares a controller, has it built once the declaration was accepted, and starts it if the engine runs.
@@ -220,8 +209,8 @@ func (r *Runtime) start(e *entry) error {
 	return nil
 }
 
-// updateInputs puts new inputs of a classic controller in force and has their watches opened.
-func (e *entry) updateInputs(inputs []controller.Input) error {
+// UpdateInputs puts new inputs of a classic controller in force and has their watches opened.
+func (e *entry) UpdateInputs(inputs []controller.Input) error {
 	r := e.runtime
 
 	e.updating.Lock()

@@ -46,6 +46,8 @@ type Config struct {
 
 	// Name is the controller's name, and the owner of what it creates.
 	Name string
+	// Declared is what the calls are checked against.
+	Declared Declarations
 	// Limiter caps the rate of writes; nil means no limit.
 	Limiter *rate.Limiter
 	// Metrics counts reads and writes.
@@ -63,33 +65,43 @@ var (
 
 // Adapter is the state as one controller may use it. All methods are safe for concurrent use.
 type Adapter struct {
-	cfg      Config
-	owned    *owned.State
-	declared Declarations
-	outputs  outputs
-	own      own
-	warned   *sync.Map // reduced.Kind of which an uncached read was warned about; nil without the warning
+	cfg     Config
+	outputs outputs
+	own     own
+	warned  *sync.Map // reduced.Kind of which an uncached read was warned about; nil without the warning
 }
 
-// New returns an adapter, which is of use once [Adapter.Bind] has been called.
+// New returns an adapter. It is for whoever has no place for one.
 func New(cfg Config) *Adapter {
-	a := &Adapter{cfg: cfg, owned: owned.New(cfg.State, cfg.Name)}
-
-	if cfg.WarnOnUncachedReads {
-		a.warned = &sync.Map{}
-	}
+	a := &Adapter{}
+	a.Init(cfg)
 
 	return a
 }
 
-// Bind gives the adapter the declarations to check against. It is called once, before the controller starts.
-func (a *Adapter) Bind(declared Declarations) { a.declared = declared }
+// Init makes an adapter of a zero value, which may be a part of something larger.
+func (a *Adapter) Init(cfg Config) {
+	a.cfg = cfg
+
+	if cfg.WarnOnUncachedReads {
+		a.warned = &sync.Map{}
+	}
+}
+
+// Name returns the name of the controller.
+func (a *Adapter) Name() string { return a.cfg.Name }
+
+// Logger returns the controller's logger.
+func (a *Adapter) Logger() *zap.Logger { return a.cfg.Logger }
+
+// owned is the state as one who owns what it writes.
+func (a *Adapter) owned() *owned.State { return owned.New(a.cfg.State, a.cfg.Name) }
 
 // Get returns a resource that is an input or an output, from the cache if its kind is cached.
 func (a *Adapter) Get(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
 	key := reduced.KeyOf(ptr)
 
-	if err := a.permit(Get, key, a.declared.Reads(key), ErrNotReadable); err != nil {
+	if err := a.permit(Get, key, a.cfg.Declared.Reads(key), ErrNotReadable); err != nil {
 		return nil, err
 	}
 
@@ -104,7 +116,7 @@ func (a *Adapter) Get(ctx context.Context, ptr resource.Pointer, opts ...state.G
 		}
 	}
 
-	a.cfg.Metrics.Reads.Inc()
+	a.cfg.Metrics.Read()
 
 	return a.cfg.State.Get(ctx, ptr, opts...)
 }
@@ -113,7 +125,7 @@ func (a *Adapter) Get(ctx context.Context, ptr resource.Pointer, opts ...state.G
 func (a *Adapter) List(ctx context.Context, kind resource.Kind, opts ...state.ListOption) (resource.List, error) {
 	key := reduced.Key{Kind: reduced.KindOf(kind)}
 
-	if err := a.permit(List, key, a.declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
+	if err := a.permit(List, key, a.cfg.Declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
 		return resource.List{}, err
 	}
 
@@ -130,7 +142,7 @@ func (a *Adapter) List(ctx context.Context, kind resource.Kind, opts ...state.Li
 		}
 	}
 
-	a.cfg.Metrics.Reads.Inc()
+	a.cfg.Metrics.Read()
 
 	return a.cfg.State.List(ctx, kind, opts...)
 }
@@ -139,11 +151,11 @@ func (a *Adapter) List(ctx context.Context, kind resource.Kind, opts ...state.Li
 func (a *Adapter) GetUncached(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
 	key := reduced.KeyOf(ptr)
 
-	if err := a.permit(Get, key, a.declared.Reads(key), ErrNotReadable); err != nil {
+	if err := a.permit(Get, key, a.cfg.Declared.Reads(key), ErrNotReadable); err != nil {
 		return nil, err
 	}
 
-	a.cfg.Metrics.Reads.Inc()
+	a.cfg.Metrics.Read()
 
 	return a.cfg.State.Get(ctx, ptr, opts...)
 }
@@ -152,11 +164,11 @@ func (a *Adapter) GetUncached(ctx context.Context, ptr resource.Pointer, opts ..
 func (a *Adapter) ListUncached(ctx context.Context, kind resource.Kind, opts ...state.ListOption) (resource.List, error) {
 	key := reduced.Key{Kind: reduced.KindOf(kind)}
 
-	if err := a.permit(List, key, a.declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
+	if err := a.permit(List, key, a.cfg.Declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
 		return resource.List{}, err
 	}
 
-	a.cfg.Metrics.Reads.Inc()
+	a.cfg.Metrics.Read()
 
 	return a.cfg.State.List(ctx, kind, opts...)
 }
@@ -166,7 +178,7 @@ func (a *Adapter) ListUncached(ctx context.Context, kind resource.Kind, opts ...
 func (a *Adapter) ContextWithTeardown(ctx context.Context, ptr resource.Pointer) (context.Context, error) {
 	key := reduced.KeyOf(ptr)
 
-	if err := a.permit(ContextWithTeardown, key, a.declared.Reads(key), ErrNotReadable); err != nil {
+	if err := a.permit(ContextWithTeardown, key, a.cfg.Declared.Reads(key), ErrNotReadable); err != nil {
 		return nil, err
 	}
 
@@ -181,7 +193,7 @@ func (a *Adapter) ContextWithTeardown(ctx context.Context, ptr resource.Pointer)
 		}
 	}
 
-	a.cfg.Metrics.Reads.Inc()
+	a.cfg.Metrics.Read()
 
 	return a.cfg.State.ContextWithTeardown(ctx, ptr)
 }

@@ -125,10 +125,9 @@ func newBench(t require.TestingT, d declarations, edit func(*stateadapter.Config
 	node, err := dependency.NewDatabase[int]().Register(me, d.form, 0, d.inputs, d.outputs, nil)
 	require.NoError(t, err)
 
-	a := stateadapter.New(cfg)
-	a.Bind(node)
+	cfg.Declared = node
 
-	return &bench{Adapter: a, state: state.WrapCore(core), counted: counted, cache: cfg.Cache}
+	return &bench{Adapter: stateadapter.New(cfg), state: state.WrapCore(core), counted: counted, cache: cfg.Cache}
 }
 
 func number(id resource.ID, value int) *conformance.IntResource {

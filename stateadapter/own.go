@@ -119,7 +119,7 @@ func (a *Adapter) newest(ctx context.Context, verb Verb, key reduced.Key, c *cac
 		view, ok, err = c.View(ctx, a.cfg.Name)
 	} else {
 		view, ok, err = w.View(ctx, a.cfg.Name, key.ID, func(id resource.ID) (resource.Resource, error) {
-			a.cfg.Metrics.Reads.Inc()
+			a.cfg.Metrics.Read()
 
 			return a.cfg.State.Get(ctx, reduced.Key{Kind: key.Kind, ID: id}.Pointer())
 		})

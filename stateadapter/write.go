@@ -26,7 +26,7 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 
 	before := res.Metadata().Created()
 
-	err := a.owned.Create(ctx, res, opts...)
+	err := a.owned().Create(ctx, res, opts...)
 	if err == nil {
 		a.created(ctx, &write, res, before)
 	}
@@ -45,7 +45,7 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	write := a.begin(res.Metadata())
 	defer write.End()
 
-	err := a.owned.Update(ctx, res)
+	err := a.owned().Update(ctx, res)
 	if err == nil {
 		write.Wrote(res)
 	}
@@ -72,7 +72,7 @@ func (a *Adapter) ModifyWithResult(
 		return nil, err
 	}
 
-	a.cfg.Metrics.Reads.Inc()
+	a.cfg.Metrics.Read()
 	a.outputs.touch(ptr)
 
 	options := owned.ToModifyOptions(opts...)
@@ -143,7 +143,7 @@ func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...co
 
 	a.learn(ctx, ptr, &write)
 
-	ready, err := a.owned.Teardown(ctx, ptr, opts...)
+	ready, err := a.owned().Teardown(ctx, ptr, opts...)
 	if err == nil {
 		write.TearingDown()
 	}
@@ -162,7 +162,7 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 
 	a.learn(ctx, ptr, &write)
 
-	err := a.owned.Destroy(ctx, ptr, opts...)
+	err := a.owned().Destroy(ctx, ptr, opts...)
 	if err == nil {
 		write.Destroyed()
 	}
@@ -246,7 +246,7 @@ func (a *Adapter) AddFinalizerIfRunning(ctx context.Context, ptr resource.Pointe
 }
 
 func (a *Adapter) permitWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
-	if err := a.permit(verb, reduced.KeyOf(ptr), a.declared.Writes(ptr.Type()), ErrNotWritable); err != nil {
+	if err := a.permit(verb, reduced.KeyOf(ptr), a.cfg.Declared.Writes(ptr.Type()), ErrNotWritable); err != nil {
 		return err
 	}
 
@@ -256,7 +256,7 @@ func (a *Adapter) permitWrite(ctx context.Context, verb Verb, ptr resource.Point
 func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, ptr resource.Pointer) error {
 	key := reduced.KeyOf(ptr)
 
-	if err := a.permit(verb, key, a.declared.Holds(key), ErrNotHoldable); err != nil {
+	if err := a.permit(verb, key, a.cfg.Declared.Holds(key), ErrNotHoldable); err != nil {
 		return err
 	}
 
@@ -265,7 +265,7 @@ func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, ptr resource.P
 
 // beforeWrite counts the write and waits for its turn, after it was found to be allowed.
 func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
-	a.cfg.Metrics.Writes.Inc()
+	a.cfg.Metrics.Wrote()
 
 	if a.cfg.Limiter == nil {
 		return nil
@@ -303,7 +303,7 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) er
 	for _, kind := range kinds {
 		key := reduced.Key{Kind: reduced.KindOf(kind)}
 
-		if err := a.permit(CleanupOutputs, key, a.declared.Writes(kind.Type()), ErrNotWritable); err != nil {
+		if err := a.permit(CleanupOutputs, key, a.cfg.Declared.Writes(kind.Type()), ErrNotWritable); err != nil {
 			return err
 		}
 

@@ -41,25 +41,35 @@ type Shared struct {
 type Config struct {
 	*Shared
 
-	Name       string
 	Controller controller.Controller
-	// UpdateInputs puts new inputs of the controller in force.
-	UpdateInputs func([]controller.Input) error
+	// Inputs puts new inputs of the controller in force.
+	Inputs InputUpdater
+	// Guard is for the controller's view of the state: its name, declarations and logger are the adapter's, too. What it
+	// counts is counted in Metrics.
+	Guard   stateadapter.Config
+	Metrics *metrics.Engine
+}
 
-	Metrics *metrics.Classic
-	// Logger is the controller's, which names it in every line.
-	Logger *zap.Logger
+// InputUpdater is who puts new inputs of a controller in force.
+type InputUpdater interface {
+	// UpdateInputs replaces the inputs, all of them or, with an error, none.
+	UpdateInputs(inputs []controller.Input) error
 }
 
 // Adapter runs one classic controller and is the [controller.Runtime] that it sees.
 type Adapter struct {
-	*stateadapter.Adapter
+	// The guard is a part of the adapter, as the metrics are, since each thing that is allocated takes its time when
+	// thousands of controllers are registered.
+	stateadapter.Adapter
 
-	cfg      Config
-	retry    atomic.Pointer[adapter.Retry] // nil before the first failure
-	recorder adapter.Recorder
-	events   chan controller.ReconcileEvent
-	loop     sync.WaitGroup
+	shared     *Shared
+	controller controller.Controller
+	inputs     InputUpdater
+	counted    metrics.Classic
+	retry      atomic.Pointer[adapter.Retry] // nil before the first failure
+	recorder   adapter.Recorder
+	events     chan controller.ReconcileEvent
+	loop       sync.WaitGroup
 
 	// pending is when the pending wakeup was put, counted from the epoch.
 	pending atomic.Int64
@@ -70,14 +80,18 @@ type Adapter struct {
 	exited  bool // the last Run has ended its goroutine
 }
 
-// New returns an adapter, over the controller's guarded view of the state.
-func New(guarded *stateadapter.Adapter, cfg Config) *Adapter {
+// New returns an adapter.
+func New(cfg Config) *Adapter {
 	a := &Adapter{
-		Adapter: guarded,
-		cfg:     cfg,
-		events:  make(chan controller.ReconcileEvent, 1),
+		shared:     cfg.Shared,
+		controller: cfg.Controller,
+		inputs:     cfg.Inputs,
+		counted:    cfg.Metrics.Classic(cfg.Guard.Name),
+		events:     make(chan controller.ReconcileEvent, 1),
 	}
 
+	cfg.Guard.Metrics = &a.counted.Calls
+	a.Adapter.Init(cfg.Guard)
 	a.recorder.Enter(adapter.Registered, cfg.Clock.Now())
 
 	return a
@@ -93,11 +107,11 @@ func (a *Adapter) QueueReconcile() {
 		return // whoever takes it looks after this
 	}
 
-	a.pending.Store(int64(a.cfg.Clock.Since(a.cfg.Epoch)))
+	a.pending.Store(int64(a.shared.Clock.Since(a.shared.Epoch)))
 
 	select {
 	case a.events <- controller.ReconcileEvent{}:
-		a.cfg.Metrics.Wakeups.Inc()
+		a.counted.Woken()
 	default:
 	}
 }
@@ -114,7 +128,7 @@ func (a *Adapter) ResetRestartBackoff() {
 
 // UpdateInputs implements [controller.Runtime]: it replaces the inputs, all of them or, with an error, none. The slice
 // is neither kept nor changed.
-func (a *Adapter) UpdateInputs(inputs []controller.Input) error { return a.cfg.UpdateInputs(inputs) }
+func (a *Adapter) UpdateInputs(inputs []controller.Input) error { return a.inputs.UpdateInputs(inputs) }
 
 // CleanupOutputs implements [controller.OutputTracker]; having succeeded, it resets the restart backoff as well.
 func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) error {
@@ -130,7 +144,8 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) 
 // Start runs the controller until the context ends or its Run returns nil. It is called once.
 func (a *Adapter) Start(ctx context.Context) {
 	a.ctx = ctx
-	a.recorder.Enter(adapter.Running, a.cfg.Clock.Now())
+	a.started = a.shared.Clock.Now()
+	a.recorder.Enter(adapter.Running, a.started)
 
 	adapter.Loop(&a.loop, a.step, func() { a.exited = true })
 }
@@ -141,7 +156,7 @@ func (a *Adapter) Wait() {
 	a.loop.Wait()
 
 	if a.ctx == nil {
-		a.recorder.Enter(adapter.Stopped, a.cfg.Clock.Now())
+		a.recorder.Enter(adapter.Stopped, a.shared.Clock.Now())
 	}
 }
 
@@ -150,64 +165,72 @@ func (a *Adapter) Status() adapter.Status {
 	status := a.recorder.Status()
 
 	if status.Phase == adapter.Running && len(a.events) > 0 {
-		status.BusySince = a.cfg.Epoch.Add(time.Duration(a.pending.Load()))
+		status.BusySince = a.shared.Epoch.Add(time.Duration(a.pending.Load()))
 	}
 
 	return status
 }
 
-// step is one call of Run with what follows it; it tells whether there is to be another.
+// step is one call of Run with what follows it; it tells whether there is to be another. Of its own it needs little of
+// the stack, so that a controller that waits can do with the smallest one.
 func (a *Adapter) step() bool {
-	err := adapter.ErrGoexit
+	if a.exited {
+		a.exited = false
 
-	if !a.exited {
-		a.started = a.cfg.Clock.Now()
-		err = adapter.Contain(func() error { return a.cfg.Controller.Run(a.ctx, a, a.cfg.Logger) })
+		return a.ended(adapter.ErrGoexit)
 	}
 
-	a.exited = false
+	return a.ended(adapter.Contain(a.run))
+}
+
+func (a *Adapter) run() error { return a.controller.Run(a.ctx, a, a.Logger()) }
+
+// ended follows a call of Run that returned the error.
+func (a *Adapter) ended(err error) (again bool) {
 	a.StopTrackingOutputs()
 
-	now := a.cfg.Clock.Now()
+	now := a.shared.Clock.Now()
 
 	switch {
 	case a.ctx.Err() != nil:
 		// It was told to stop; whatever it returned is the answer to that.
 		a.recorder.Enter(adapter.Stopped, now)
-		a.cfg.Logger.Debug("controller stopped", zap.NamedError("returned", err))
+		a.Logger().Debug("controller stopped", zap.NamedError("returned", err))
 
 		return false
 	case err == nil:
 		a.recorder.Enter(adapter.Finished, now)
 		a.recorder.Recover()
-		a.cfg.Finished.Inc()
-		a.cfg.Logger.Info("controller finished: its Run returned and is not called again")
+		a.shared.Finished.Inc()
+		a.Logger().Info("controller finished: its Run returned and is not called again")
 
 		return false
 	}
 
 	retry := a.retry.Load()
 	if retry == nil {
-		retry = adapter.NewRetry(a.cfg.Backoff, adapter.Healthy, adapter.NewRandom(a.cfg.Seed, a.cfg.Name).Float64)
+		retry = adapter.NewRetry(a.shared.Backoff, adapter.Healthy, adapter.NewRandom(a.shared.Seed, a.Name()).Float64)
 		a.retry.Store(retry)
 	}
 
 	attempt, delay := retry.Failed(now.Sub(a.started))
 
-	a.cfg.Metrics.Crashes.Inc()
+	a.counted.Crashed()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
-	a.cfg.Logger.Error("controller failed and will be restarted", append(adapter.ErrorFields(err),
+	a.Logger().Error("controller failed and will be restarted", append(adapter.ErrorFields(err),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
-	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
-		a.recorder.Enter(adapter.Stopped, a.cfg.Clock.Now())
+	if !adapter.Sleep(a.ctx, a.shared.Clock, delay) {
+		a.recorder.Enter(adapter.Stopped, a.shared.Clock.Now())
 
 		return false
 	}
 
 	// The failed run may have taken a wakeup with it.
 	a.QueueReconcile()
-	a.recorder.Enter(adapter.Running, a.cfg.Clock.Now())
+
+	a.started = a.shared.Clock.Now()
+	a.recorder.Enter(adapter.Running, a.started)
 
 	return true
 }

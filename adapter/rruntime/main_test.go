@@ -79,20 +79,15 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 			[]controller.Output{{Type: conformance.IntResourceType, Kind: controller.OutputExclusive}}, nil)
 		require.NoError(t, err)
 
-		counted := engine.Classic(b.name)
-		guarded := stateadapter.New(stateadapter.Config{
-			Shared: &stateadapter.Shared{State: b.state, Cache: cache.New(cache.Config{}), Clock: clock},
-			Name:   b.name, Metrics: &counted.Calls, Logger: zap.NewNop(),
-		})
-		guarded.Bind(node)
-
-		b.Adapter = rruntime.New(guarded, rruntime.Config{
-			Controller:   run(func(ctx context.Context, r controller.Runtime) error { return b.run(ctx, r) }),
-			UpdateInputs: func([]controller.Input) error { return errUpdate },
-			Shared:       &rruntime.Shared{Clock: clock, Epoch: clock.Now(), Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}, Finished: engine.Finished()},
-			Name:         b.name,
-			Metrics:      counted,
-			Logger:       zap.New(core).With(zap.String("controller", b.name)),
+		b.Adapter = rruntime.New(rruntime.Config{
+			Shared:     &rruntime.Shared{Clock: clock, Epoch: clock.Now(), Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}, Finished: engine.Finished()},
+			Controller: run(func(ctx context.Context, r controller.Runtime) error { return b.run(ctx, r) }),
+			Inputs:     refusing{},
+			Guard: stateadapter.Config{
+				Shared: &stateadapter.Shared{State: b.state, Cache: cache.New(cache.Config{}), Clock: clock},
+				Name:   b.name, Declared: node, Logger: zap.New(core).With(zap.String("controller", b.name)),
+			},
+			Metrics: engine,
 		})
 
 		test(t, b)
@@ -123,3 +118,8 @@ func (b *bench) count(m *expvar.Map) string {
 func (b *bench) failures() []observer.LoggedEntry {
 	return b.logs.FilterLevelExact(zap.ErrorLevel).All()
 }
+
+// refusing refuses all inputs.
+type refusing struct{}
+
+func (refusing) UpdateInputs([]controller.Input) error { return errUpdate }
