@@ -28,7 +28,6 @@ type Database[T any] struct {
 	nodes     map[string]*Node[T]
 	exclusive map[resource.Type]*Node[T]
 	shared    map[resource.Type]map[string]struct{}
-	pass      uint64
 
 	// sequence holds the nodes in order of registration, with nil for those that were removed, which are counted.
 	sequence []*Node[T]

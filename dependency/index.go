@@ -53,7 +53,18 @@ func (db *Database[T]) link(d *dependent[T]) {
 		index.tracked++
 	}
 
-	index.listOf(d).add(d)
+	entries := index.listOf(d)
+
+	if id, byID := d.input.ID.Get(); byID {
+		index.byID.Add(1)
+
+		if entries == nil {
+			entries = &list[T]{}
+			index.ids.Store(id, entries)
+		}
+	}
+
+	entries.add(d)
 	index.changes.Add(1)
 }
 
@@ -67,12 +78,14 @@ func (db *Database[T]) unlink(d *dependent[T]) {
 	}
 
 	index.changes.Add(1)
-	d.list.remove(d)
+
+	entries := index.listOf(d)
+	entries.remove(d)
 
 	if id, byID := d.input.ID.Get(); byID {
 		index.byID.Add(-1)
 
-		if d.list.empty() {
+		if entries.empty() {
 			index.ids.Delete(id)
 		}
 	}
@@ -82,15 +95,12 @@ func (db *Database[T]) unlink(d *dependent[T]) {
 	}
 }
 
-// listOf returns the list that the input belongs into.
+// listOf returns the list that the input belongs into, or nil where it would be the first by its id.
 func (index *kindIndex[T]) listOf(d *dependent[T]) *list[T] {
 	if id, byID := d.input.ID.Get(); byID {
-		index.byID.Add(1)
-
 		ids, ok := index.ids.Load(id)
 		if !ok {
-			ids = &list[T]{}
-			index.ids.Store(id, ids)
+			return nil
 		}
 
 		return ids.(*list[T])

@@ -8,6 +8,9 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
+// together is how many new dependents are allocated at most in one piece, which stays while one of them does.
+const together = 4
+
 // update is a checked change of a controller's inputs that waits to be put in force: those from one position to another
 // are replaced.
 type update[T any] struct {
@@ -16,6 +19,8 @@ type update[T any] struct {
 
 	// fresh are those of with that are new, in order, and drop those that go.
 	fresh, drop []*dependent[T]
+	// room is for further ones.
+	room []dependent[T]
 	// keys are those of fresh, once there are more than can be looked through.
 	keys map[controller.Input]struct{}
 }
@@ -47,11 +52,15 @@ func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input)
 	moved := u.align(old, inputs)
 
 	// Those that were given elsewhere, or not any more, can be taken; all others have their place already.
-	db.pass++
-
 	for _, d := range moved {
-		d.pass = db.pass
+		d.moved = true
 	}
+
+	defer func() {
+		for _, d := range moved {
+			d.moved = false
+		}
+	}()
 
 	for i, in := range inputs {
 		if u.with[i] != nil {
@@ -63,27 +72,27 @@ func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input)
 		}
 
 		d := node.declared(in)
-		if d != nil && d.pass != db.pass || d == nil && u.twice(in) {
+		if d != nil && !d.moved || d == nil && u.twice(in) {
 			return u, duplicate(node.name, in)
 		}
 
 		if d != nil {
-			d.pass = 0
+			d.moved = false
 		}
 
 		switch {
 		case d == nil:
-			u.add(i, &dependent[T]{node: node, input: in})
+			u.add(i, u.dependent(node, in, len(inputs)-i))
 		case d.input.Kind == in.Kind:
 			u.with[i] = d
 		default:
-			u.add(i, &dependent[T]{node: node, input: in})
+			u.add(i, u.dependent(node, in, len(inputs)-i))
 			u.drop = append(u.drop, d)
 		}
 	}
 
 	for _, d := range moved {
-		if d.pass == db.pass {
+		if d.moved {
 			u.drop = append(u.drop, d)
 		}
 	}
@@ -114,6 +123,19 @@ func (u *update[T]) align(old []*dependent[T], inputs []controller.Input) (moved
 	}
 
 	return append(moved, old[j:]...)
+}
+
+// dependent returns a new one, of which there are to be no more than so many.
+func (u *update[T]) dependent(node *Node[T], in controller.Input, most int) *dependent[T] {
+	if len(u.room) == 0 {
+		u.room = make([]dependent[T], min(most, together))
+	}
+
+	d := &u.room[0]
+	d.node, d.input = node, in
+	u.room = u.room[1:]
+
+	return d
 }
 
 func (u *update[T]) add(at int, d *dependent[T]) {

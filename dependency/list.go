@@ -13,10 +13,8 @@ type dependent[T any] struct {
 	node  *Node[T]
 	// gone hides the entry from readers until the list is compacted.
 	gone atomic.Bool
-
-	list *list[T]
-	// pass is the input update in which the entry may still be given a new place; guarded by Database.mu.
-	pass uint64
+	// moved tells that the entry may be given a new place by the input update under way; guarded by Database.mu.
+	moved bool
 }
 
 // list holds dependents in the order in which they were added. One writer at a time (under Database.mu) appends
@@ -43,8 +41,6 @@ func (l *list[T]) load() []*dependent[T] {
 }
 
 func (l *list[T]) add(d *dependent[T]) {
-	d.list = l
-
 	b := l.block.Load()
 	if b == nil || int(b.used.Load()) == len(b.slots) {
 		b = l.renew(l.load(), max(1, 2*len(l.load())))
