@@ -24,8 +24,7 @@ type unit interface {
 // entry is one registered controller in the engine.
 type entry struct {
 	runtime *Runtime
-	name    string
-	node    *dependency.Node[*entry]
+	node    *dependency.Node[*entry] // set once the declaration was accepted
 
 	// classic or queue is there, whichever form the controller has.
 	classic *rruntime.Adapter
@@ -42,9 +41,18 @@ type entry struct {
 	length  *metrics.Gauge // of the queue, while the engine runs
 	gone    chan struct{}  // made when it is being unregistered, closed when it was
 
-	once sync.Once
 	done chan struct{} // made by stop, closed when the unit has ended
 }
+
+// classicEntry is the entry of a classic controller with its adapter, in one piece of memory.
+type classicEntry struct {
+	entry
+
+	adapter rruntime.Adapter
+}
+
+// name returns the name of the controller.
+func (e *entry) name() string { return e.node.Name() }
 
 // inside is the context of a controller, which knows whose it is.
 type inside struct {
@@ -59,7 +67,7 @@ type insideKey struct{ runtime *Runtime }
 // Value implements [context.Context].
 func (c inside) Value(key any) any {
 	if key == any(insideKey{c.entry.runtime}) {
-		return c.entry.name
+		return c.entry.name()
 	}
 
 	return c.Context.Value(key)
@@ -83,22 +91,25 @@ func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
 }
 
 // stop waits for the unit to end, in the background, and makes done, which is closed when it has. Its context has ended
-// before.
+// before. Runtime.mu is held.
 func (e *entry) stop() {
-	e.once.Do(func() {
-		e.done = make(chan struct{})
+	if e.done != nil {
+		return
+	}
 
-		go func() {
-			defer close(e.done)
+	done := make(chan struct{})
+	e.done = done
 
-			e.unit().Wait()
-		}()
-	})
+	go func() {
+		defer close(done)
+
+		e.unit().Wait()
+	}()
 }
 
 // showQueue shows the length of a queue controller's queue among the metrics.
 func (e *entry) showQueue(m *metrics.Engine) {
 	if e.queue != nil {
-		e.length = m.QueueLength(e.name, e.queue.Len)
+		e.length = m.QueueLength(e.name(), e.queue.Len)
 	}
 }

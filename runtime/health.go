@@ -66,7 +66,7 @@ func (r *Runtime) Health() Health {
 
 	for _, node := range r.db.Nodes() {
 		e := node.Target()
-		c := ControllerHealth{Status: e.unit().Status(), Name: e.name, Queue: e.queue != nil}
+		c := ControllerHealth{Status: e.unit().Status(), Name: e.name(), Queue: e.queue != nil}
 
 		c.Stuck = !c.BusySince.IsZero() && now.Sub(c.BusySince) >= r.cfg.StuckAfter || c.OldestWait >= r.cfg.StuckAfter
 

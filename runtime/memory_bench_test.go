@@ -80,7 +80,10 @@ func BenchmarkPartsAtRest(b *testing.B) {
 		{"metrics of a queue controller", func(name string) any { return engine.Queue(name) }},
 		{"guard", func(name string) any { return stateadapter.New(guard(name)) }},
 		{"classic adapter with metrics and guard", func(name string) any {
-			return rruntime.New(rruntime.Config{Shared: shared, Guard: guard(name), Metrics: engine})
+			a := &rruntime.Adapter{}
+			a.Init(rruntime.Config{Shared: shared, Guard: guard(name), Metrics: engine})
+
+			return a
 		}},
 		{"queue adapter", func(string) any {
 			return qruntime.New(qruntime.Config{

@@ -26,10 +26,12 @@ import (
 // While the engine runs, it returns once the watches that the controller needs have been opened, or failed to open
 // once, and the controller was started.
 func (r *Runtime) RegisterController(ctrl controller.Controller) error {
-	e := &entry{runtime: r, name: ctrl.Name()}
+	c := &classicEntry{entry: entry{runtime: r}}
+	e := &c.entry
 
-	return r.register(e, dependency.Classic, ctrl.Inputs(), ctrl.Outputs(), func() {
-		e.classic = rruntime.New(rruntime.Config{
+	return r.register(ctrl.Name(), e, dependency.Classic, ctrl.Inputs(), ctrl.Outputs(), func() {
+		e.classic = &c.adapter
+		e.classic.Init(rruntime.Config{
 			Shared:     r.classics,
 			Controller: ctrl,
 			Inputs:     e,
@@ -41,18 +43,18 @@ func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 
 // RegisterQController registers a queue controller, in the same way. Name and Settings are read once.
 func (r *Runtime) RegisterQController(ctrl controller.QController) error {
-	e := &entry{runtime: r, name: ctrl.Name()}
-	settings := ctrl.Settings()
+	e := &entry{runtime: r}
+	name, settings := ctrl.Name(), ctrl.Settings()
 
 	if n, set := settings.Concurrency.Get(); set && (n == 0 || int(n) < 0) {
 		return &dependency.DeclarationError{
-			Reason: dependency.ErrInvalidInput, Controller: e.name, Resource: fmt.Sprintf("Settings().Concurrency is %d", n),
+			Reason: dependency.ErrInvalidInput, Controller: name, Resource: fmt.Sprintf("Settings().Concurrency is %d", n),
 			Hint: "give at least 1, or leave it out for 1",
 		}
 	}
 
-	return r.register(e, dependency.Queue, settings.Inputs, settings.Outputs, func() {
-		counted := r.metrics.Queue(e.name)
+	return r.register(name, e, dependency.Queue, settings.Inputs, settings.Outputs, func() {
+		counted := r.metrics.Queue(name)
 		guard := r.guard(e, &counted.Calls)
 
 		e.queue = qruntime.New(qruntime.Config{
@@ -64,7 +66,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,
-			Random:     adapter.NewRandom(r.cfg.Seed, e.name).Float64,
+			Random:     adapter.NewRandom(r.cfg.Seed, name).Float64,
 			Metrics:    counted,
 			Logger:     guard.Logger,
 		})
@@ -84,7 +86,7 @@ func named(logger *zap.Logger, name string) *zap.Logger {
 // guard describes the view of the state that a controller gets.
 func (r *Runtime) guard(e *entry, counted *metrics.Calls) stateadapter.Config {
 	cfg := stateadapter.Config{
-		Shared: r.guards, Name: e.name, Declared: e.node, Metrics: counted, Logger: named(r.logger, e.name),
+		Shared: r.guards, Name: e.name(), Declared: e.node, Metrics: counted, Logger: named(r.logger, e.name()),
 	}
 
 	if r.opts.ChangeRateLimit != rate.Inf {
@@ -96,9 +98,9 @@ func (r *Runtime) guard(e *entry, counted *metrics.Calls) stateadapter.Config {
 
 // register declares a controller, has it built once the declaration was accepted, and starts it if the engine runs.
 func (r *Runtime) register(
-	e *entry, form dependency.Form, inputs []controller.Input, outputs []controller.Output, build func(),
+	name string, e *entry, form dependency.Form, inputs []controller.Input, outputs []controller.Output, build func(),
 ) error {
-	node, err := r.db.Register(e.name, form, e, inputs, outputs, func(node *dependency.Node[*entry]) {
+	node, err := r.db.Register(name, form, e, inputs, outputs, func(node *dependency.Node[*entry]) {
 		e.node = node
 		build()
 	})
@@ -110,11 +112,11 @@ func (r *Runtime) register(
 	if err != nil {
 		r.db.Remove(node)
 
-		return r.describe(e.name, err)
+		return r.describe(name, err)
 	}
 
 	if e.classic != nil {
-		e.classic.QueueReconcile()
+		e.classic.Admit()
 	}
 
 	if ctx == nil {
@@ -136,7 +138,7 @@ func (r *Runtime) register(
 	if failed != nil {
 		r.withdraw(e)
 
-		return r.describe(e.name, failed)
+		return r.describe(name, failed)
 	}
 
 	return nil
@@ -280,17 +282,17 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 
 // remove ends a controller and forgets it. Until it has ended, its declarations stand: it may put things in order.
 func (r *Runtime) remove(e *entry) {
+	defer close(e.gone)
+
 	r.mu.Lock()
-	cancel, gone := e.cancel, e.gone
-	r.mu.Unlock()
 
-	defer close(gone)
-
-	if cancel != nil {
-		cancel()
+	if e.cancel != nil {
+		e.cancel()
 	}
 
 	e.stop()
+	r.mu.Unlock()
+
 	<-e.done
 
 	r.withdraw(e)

@@ -217,7 +217,7 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered
 	}
 
 	// The metrics are maps of sorted keys, which take many in their order at the least cost.
-	for _, e := range slices.SortedFunc(slices.Values(registered), func(a, b *entry) int { return cmp.Compare(a.name, b.name) }) {
+	for _, e := range slices.SortedFunc(slices.Values(registered), func(a, b *entry) int { return cmp.Compare(a.name(), b.name()) }) {
 		e.showQueue(r.metrics)
 	}
 
@@ -370,7 +370,7 @@ func stillRunning(entries []*entry) []string {
 		select {
 		case <-e.done:
 		default:
-			names = append(names, e.name)
+			names = append(names, e.name())
 		}
 	}
 

@@ -68,34 +68,32 @@ type Adapter struct {
 	counted    metrics.Classic
 	retry      atomic.Pointer[adapter.Retry] // nil before the first failure
 	recorder   adapter.Recorder
-	events     chan controller.ReconcileEvent
 	loop       sync.WaitGroup
+
+	// ctx and events are set by Start, and there once running tells so.
+	ctx     context.Context
+	events  chan controller.ReconcileEvent
+	running atomic.Bool
+	// exited tells that the last Run has ended its goroutine; it belongs to the controller's goroutine.
+	exited bool
 
 	// pending is when the pending wakeup was put, counted from the epoch.
 	pending atomic.Int64
-
-	// The fields below belong to the controller's goroutine.
-	ctx     context.Context
-	started time.Time
-	exited  bool // the last Run has ended its goroutine
 }
 
-// New returns an adapter.
-func New(cfg Config) *Adapter {
-	a := &Adapter{
-		shared:     cfg.Shared,
-		controller: cfg.Controller,
-		inputs:     cfg.Inputs,
-		counted:    cfg.Metrics.Classic(cfg.Guard.Name),
-		events:     make(chan controller.ReconcileEvent, 1),
-	}
+// Init makes an adapter of a zero value, which may be a part of something larger.
+func (a *Adapter) Init(cfg Config) {
+	a.shared, a.controller, a.inputs = cfg.Shared, cfg.Controller, cfg.Inputs
+	a.counted = cfg.Metrics.Classic(cfg.Guard.Name)
 
 	cfg.Guard.Metrics = &a.counted.Calls
 	a.Adapter.Init(cfg.Guard)
 	a.recorder.Enter(adapter.Registered, cfg.Clock.Now())
-
-	return a
 }
+
+// Admit counts the wakeup that a controller begins with. It is called once, when nothing can keep the adapter from being
+// started any more but the end of the engine.
+func (a *Adapter) Admit() { a.counted.Woken() }
 
 // EventCh implements [controller.Runtime]: it delivers wakeups.
 func (a *Adapter) EventCh() <-chan controller.ReconcileEvent { return a.events }
@@ -103,8 +101,8 @@ func (a *Adapter) EventCh() <-chan controller.ReconcileEvent { return a.events }
 // QueueReconcile implements [controller.Runtime]: it wakes the controller unless a wakeup is pending. It never blocks
 // and may be called from any goroutine, also from outside the controller.
 func (a *Adapter) QueueReconcile() {
-	if len(a.events) > 0 {
-		return // whoever takes it looks after this
+	if !a.running.Load() || len(a.events) > 0 {
+		return // it begins with a wakeup, or whoever takes the pending one looks after this
 	}
 
 	a.pending.Store(int64(a.shared.Clock.Since(a.shared.Epoch)))
@@ -141,11 +139,15 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) 
 	return nil
 }
 
-// Start runs the controller until the context ends or its Run returns nil. It is called once.
+// Start runs the controller until the context ends or its Run returns nil. A wakeup is pending then. It is called once.
 func (a *Adapter) Start(ctx context.Context) {
-	a.ctx = ctx
-	a.started = a.shared.Clock.Now()
-	a.recorder.Enter(adapter.Running, a.started)
+	now := a.shared.Clock.Now()
+
+	a.ctx, a.events = ctx, make(chan controller.ReconcileEvent, 1)
+	a.events <- controller.ReconcileEvent{}
+	a.pending.Store(int64(now.Sub(a.shared.Epoch)))
+	a.recorder.Enter(adapter.Running, now)
+	a.running.Store(true)
 
 	adapter.Loop(&a.loop, a.step, func() { a.exited = true })
 }
@@ -155,7 +157,7 @@ func (a *Adapter) Start(ctx context.Context) {
 func (a *Adapter) Wait() {
 	a.loop.Wait()
 
-	if a.ctx == nil {
+	if !a.running.Load() {
 		a.recorder.Enter(adapter.Stopped, a.shared.Clock.Now())
 	}
 }
@@ -213,7 +215,7 @@ func (a *Adapter) ended(err error) (again bool) {
 		a.retry.Store(retry)
 	}
 
-	attempt, delay := retry.Failed(now.Sub(a.started))
+	attempt, delay := retry.Failed(now.Sub(a.recorder.Status().Since))
 
 	a.counted.Crashed()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
@@ -228,9 +230,7 @@ func (a *Adapter) ended(err error) (again bool) {
 
 	// The failed run may have taken a wakeup with it.
 	a.QueueReconcile()
-
-	a.started = a.shared.Clock.Now()
-	a.recorder.Enter(adapter.Running, a.started)
+	a.recorder.Enter(adapter.Running, a.shared.Clock.Now())
 
 	return true
 }

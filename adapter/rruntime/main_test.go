@@ -79,7 +79,8 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 			[]controller.Output{{Type: conformance.IntResourceType, Kind: controller.OutputExclusive}}, nil)
 		require.NoError(t, err)
 
-		b.Adapter = rruntime.New(rruntime.Config{
+		b.Adapter = &rruntime.Adapter{}
+		b.Init(rruntime.Config{
 			Shared:     &rruntime.Shared{Clock: clock, Epoch: clock.Now(), Backoff: backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour}, Finished: engine.Finished()},
 			Controller: run(func(ctx context.Context, r controller.Runtime) error { return b.run(ctx, r) }),
 			Inputs:     refusing{},
@@ -89,6 +90,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench), f run) {
 			},
 			Metrics: engine,
 		})
+		b.Admit()
 
 		test(t, b)
 

@@ -106,7 +106,6 @@ func TestFailedRunIsWokenAgain(t *testing.T) {
 	runs := 0
 
 	inBubble(t, func(t *testing.T, b *bench) {
-		b.QueueReconcile()
 		b.Start(b.ctx)
 
 		pass(time.Hour)

@@ -76,6 +76,7 @@ func TestPendingWakeupShowsInTheStatus(t *testing.T) {
 		proceed := make(chan struct{})
 
 		b.run = func(ctx context.Context, r controller.Runtime) error {
+			<-r.EventCh()
 			<-proceed
 			<-r.EventCh()
 			<-ctx.Done()
