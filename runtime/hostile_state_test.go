@@ -323,7 +323,10 @@ func TestContentsThatBrokeOffLeaveNoGhosts(t *testing.T) {
 				if cached {
 					assert.Equal(t, []resource.ID{"kept"}, seen.all())
 				} else {
-					assert.Equal(t, []resource.ID{"ghost", "kept", "ghost", "kept"}, seen.all())
+					all := seen.all()
+					require.Len(t, all, 4)
+					assert.Equal(t, []resource.ID{"ghost", "kept"}, all[:2])
+					assert.ElementsMatch(t, []resource.ID{"ghost", "kept"}, all[2:])
 				}
 
 				assert.Equal(t, 1, w.Health().Kinds[0].Known)
