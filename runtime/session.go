@@ -360,9 +360,9 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 }
 
 // show notes a key that the first contents have shown. Where the kind is cached it is for later, when they are complete:
-// whoever works on it may want to read, and would have to wait.
+// whoever works on it may want to read, and would have to wait. After an attempt that broke off, all are filled in then, too.
 func (s *session) show(md *reduced.Metadata) {
-	if s.table.cached == nil {
+	if s.table.cached == nil && !s.late {
 		s.first = append(s.first, md.Key())
 	}
 }
