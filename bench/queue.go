@@ -22,7 +22,7 @@ func queueWorkloads() []*workload {
 		},
 		{
 			name: "queue-busy-20000", what: "items put by creates, 50 µs of work for each, one worker",
-			unit: "item", size: 20_000, quick: 2_000, grows: true, target: 5, run: queueBusy,
+			unit: "item", size: 20_000, quick: 2_000, grows: true, target: 5, run: queueBusy, floor: queueBusyFloor,
 		},
 		{
 			name: "queue-start-100000", what: "items that exist before Run, one worker",
@@ -86,13 +86,20 @@ func queueParked(t *trial) {
 }
 
 // queueFloor is the state's creates and its watch, each event put into a map.
-func queueFloor(t *trial) {
+func queueFloor(t *trial) { floorWith(t, func() {}) }
+
+// queueBusyFloor is the same with the work of the handler.
+func queueBusyFloor(t *trial) { floorWith(t, func() { busy(work) }) }
+
+func floorWith(t *trial, handle func()) {
 	st := newState(1)
 	seen := map[resource.ID]struct{}{}
 	all := newGoal(t.size)
 
 	t.follow(st, itemType, false, func(event state.Event) {
 		seen[event.Resource.Metadata().ID()] = struct{}{}
+
+		handle()
 		all.hit()
 	})
 
