@@ -83,7 +83,11 @@ func (f *Facts) Causes() Causes { return Causes{Events: f.events, FirstVersion: 
 // SameIncarnation tells whether both were seen of one life of the resource, between its creation and its destroy.
 func (f *Facts) SameIncarnation(other *Facts) bool { return f.created == other.created }
 
-// SameState tells whether both show the same version of the same life of the resource.
+// SameState tells whether both show the same version of the same life of the resource. Two lives that began within one tick
+// of the state's clock are told apart by whatever else the facts hold.
 func (f *Facts) SameState(other *Facts) bool {
-	return f.SameIncarnation(other) && f.version == other.version && f.Destroyed() == other.Destroyed()
+	const state = finalizersEmpty | destroyed
+
+	return f.SameIncarnation(other) && f.version == other.version && f.phase == other.phase &&
+		f.flags&state == other.flags&state && sameLabels(&f.labels, &other.labels)
 }

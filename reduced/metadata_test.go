@@ -184,6 +184,21 @@ func TestStatesAndIncarnations(t *testing.T) {
 	assert.False(t, first.SameState(&again.Facts), "versions start again, so the creation counts too")
 	assert.False(t, first.SameState(&gone.Facts))
 
+	for name, change := range map[string]func(*resource.Metadata){
+		"labels":     func(md *resource.Metadata) { md.Labels().Set("a", "b") },
+		"phase":      func(md *resource.Metadata) { md.SetPhase(resource.PhaseTearingDown) },
+		"finalizers": func(md *resource.Metadata) { md.Finalizers().Add("f") },
+	} {
+		res := at(1, 2)
+		change(res.Metadata())
+
+		other := reduced.Of(res, false)
+		assert.False(t, first.SameState(&other.Facts), "created in the same tick, with other %s", name)
+	}
+
+	recreated := first.Recreated()
+	assert.True(t, first.SameState(&recreated.Facts), "that it was destroyed before is not part of its state")
+
 	assert.True(t, first.SameIncarnation(&newer.Facts))
 	assert.True(t, first.SameIncarnation(&gone.Facts))
 	assert.False(t, first.SameIncarnation(&again.Facts))

@@ -336,12 +336,12 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 		return
 	}
 
-	switch older := known && old.SameIncarnation(&md.Facts) && old.Version() > md.Version(); {
-	case older && !s.loading:
+	switch same := known && old.SameIncarnation(&md.Facts); {
+	case same && !s.loading && old.Version() > md.Version():
 		return // an event that was seen before; readers have been shown a newer state
-	case older, known && !old.SameIncarnation(&md.Facts):
-		// Contents are what there is now. That they are older than what is known means another incarnation too, created
-		// within one tick of the state's clock, or while that stood still in a test.
+	case same && s.loading && old.Version() >= md.Version(), known && !same:
+		// Contents are what there is now. That they are not newer than what is known, and yet something else, means another
+		// incarnation too, created within one tick of the state's clock, or while that stood still in a test.
 		md = md.Recreated()
 	}
 
