@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -40,24 +39,24 @@ type crew struct {
 	moment int
 	gate   chan struct{} // nil, or closed when passes may go on
 	fail   int           // how many calls of MapInput are to fail
-	tasks  map[resource.ID][]written
-	mapped []mapping
+	tasks  map[resource.ID][]given
+	mapped []given
 	passes map[resource.ID]int // moment at which the last one began
 	saw    map[resource.ID][]resource.ID
 	trace  []resource.ID
 }
 
-// written is a task as it was written, without labels when it was destroyed. It has come to be after the moment.
-type written struct {
-	moment int
-	labels map[resource.ID]string
-}
-
-// mapping is a call of MapInput that succeeded, with labels that the task has or has had.
-type mapping struct {
+// given is who a task is given to, nobody when it was destroyed. As written, it has come to be after the moment; as mapped
+// by a call that succeeded, it has come to be before, and the task may be given to others by then.
+type given struct {
 	moment int
 	task   resource.ID
-	labels map[resource.ID]string
+	people []resource.ID
+	labels string // all of them in one, which is quickly compared
+}
+
+func givenAt(moment int, id resource.ID, labels *resource.Labels) given {
+	return given{moment, id, labels.Keys(), fmt.Sprint(labels.Raw())}
 }
 
 func newCrew(t *testing.T, st state.State, cached bool, people ...resource.ID) *crew {
@@ -73,7 +72,7 @@ func newCrew(t *testing.T, st state.State, cached bool, people ...resource.ID) *
 	faults := newFaulty(st)
 	c := &crew{
 		world: newWorld(t, faults.asState(), cfg, nil), faults: faults, people: people,
-		tasks: map[resource.ID][]written{}, passes: map[resource.ID]int{}, saw: map[resource.ID][]resource.ID{},
+		tasks: map[resource.ID][]given{}, passes: map[resource.ID]int{}, saw: map[resource.ID][]resource.ID{},
 	}
 
 	for _, id := range people {
@@ -182,7 +181,7 @@ func (c *crew) mapInput(_ context.Context, _ controller.QRuntime, md controller.
 	}
 
 	people := md.Labels().Keys()
-	c.mapped = append(c.mapped, mapping{began, md.ID(), maps.Clone(md.Labels().Raw())})
+	c.mapped = append(c.mapped, givenAt(began, md.ID(), md.Labels()))
 
 	pointers := make([]resource.Pointer, len(people))
 	for i, id := range people {
@@ -211,12 +210,12 @@ func (c *crew) write(id resource.ID, do func(value string) (resource.Resource, e
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	w := written{moment: moment}
+	var labels resource.Labels
 	if res != nil {
-		w.labels = maps.Clone(res.Metadata().Labels().Raw())
+		labels = *res.Metadata().Labels()
 	}
 
-	c.tasks[id] = append(c.tasks[id], w)
+	c.tasks[id] = append(c.tasks[id], givenAt(moment, id, &labels))
 }
 
 func (c *crew) add(id resource.ID, people ...resource.ID) {
@@ -278,7 +277,7 @@ func (c *crew) wrong() (wrong []string) {
 	has := map[resource.ID][]resource.ID{}
 
 	for id, writes := range c.tasks {
-		for person := range writes[len(writes)-1].labels {
+		for _, person := range writes[len(writes)-1].people {
 			has[person] = append(has[person], id)
 		}
 	}
@@ -292,10 +291,10 @@ func (c *crew) wrong() (wrong []string) {
 	for _, m := range c.mapped {
 		writes := c.since(m)
 		if len(writes) == 0 {
-			wrong = append(wrong, fmt.Sprintf("%s was mapped at %d with labels that it never had: %v", m.task, m.moment, m.labels))
+			wrong = append(wrong, fmt.Sprintf("%s was mapped at %d with labels that it never had: %s", m.task, m.moment, m.labels))
 		}
 
-		for person := range m.labels {
+		for _, person := range m.people {
 			passed, taken := c.passes[person], takenFrom(person, writes)
 
 			if passed < m.moment {
@@ -314,10 +313,10 @@ func (c *crew) wrong() (wrong []string) {
 // since returns the write that a mapping is of, and those after it. Labels alone tell which one it is: versions begin anew
 // when a task is created again, and former labels come with the version that has lost them, so that together they may be
 // those of a write which the engine was never shown. Of several writes with these labels, the first asks for least.
-func (c *crew) since(m mapping) []written {
+func (c *crew) since(m given) []given {
 	writes := c.tasks[m.task]
 
-	at := slices.IndexFunc(writes, func(w written) bool { return w.moment < m.moment && maps.Equal(w.labels, m.labels) })
+	at := slices.IndexFunc(writes, func(w given) bool { return w.moment < m.moment && w.labels == m.labels })
 	if at < 0 {
 		return nil
 	}
@@ -328,9 +327,9 @@ func (c *crew) since(m mapping) []written {
 // takenFrom returns the moment of the first write that leaves a task without a person, or 0. Once the engine was shown
 // that the person had it, whatever it is shown after that write wakes the person: the task is mapped to it once more,
 // or with its former labels.
-func takenFrom(person resource.ID, writes []written) (moment int) {
+func takenFrom(person resource.ID, writes []given) (moment int) {
 	for _, w := range writes {
-		if _, has := w.labels[person]; !has {
+		if !slices.Contains(w.people, person) {
 			return w.moment
 		}
 	}

@@ -25,7 +25,7 @@ func TestFormerLabelsInAStorm(t *testing.T) {
 			c := newStormyCrew(t, newState(), lists, distinct)
 			c.start()
 
-			c.storm(rand.New(rand.NewPCG(seed, 1)), lists, func() { time.Sleep(5 * time.Millisecond) }, func() {
+			c.storm(rand.New(rand.NewPCG(seed, 1)), 500, lists, func() { time.Sleep(5 * time.Millisecond) }, func() {
 				c.ran()
 				require.Empty(t, c.wrong())
 			})
@@ -38,11 +38,11 @@ func TestFormerLabelsInAStorm(t *testing.T) {
 
 // The same over a connection, where each event brings labels of its own, and news lags behind what is written.
 func TestFormerLabelsInAStormOverGRPC(t *testing.T) {
-	inEachStorm(t, 3, func(t *testing.T, seed uint64, lists, distinct bool) {
+	inEachStorm(t, 2, func(t *testing.T, seed uint64, lists, distinct bool) {
 		c := newStormyCrew(t, remoteState(t), true, distinct)
 		c.start()
 
-		c.storm(rand.New(rand.NewPCG(seed, 2)), lists, func() {}, func() {
+		c.storm(rand.New(rand.NewPCG(seed, 2)), 300, lists, func() {}, func() {
 			require.EventuallyWithT(t, func(t *assert.CollectT) { assert.Empty(t, c.wrong()) }, patience, time.Millisecond)
 		})
 
@@ -72,7 +72,7 @@ func newStormyCrew(t *testing.T, st state.State, cached, distinct bool) *crew {
 // storm gives tasks to people, takes them away and destroys them, at times more often than is remembered, while news of it
 // is held up, can not be mapped, and has to be listed. It calls calm every now and then, and at the end: so soon that what
 // was missed is not made up for by what is done next.
-func (c *crew) storm(random *rand.Rand, lists bool, rest, calm func()) {
+func (c *crew) storm(random *rand.Rand, steps int, lists bool, rest, calm func()) {
 	ids := []resource.ID{"t", "u", "v", "w"}
 
 	somebody := func() []resource.ID {
@@ -84,7 +84,7 @@ func (c *crew) storm(random *rand.Rand, lists bool, rest, calm func()) {
 
 	exists := map[resource.ID]bool{}
 
-	for step := range 500 {
+	for step := range steps {
 		if step%25 == 24 {
 			c.release()
 			calm()
