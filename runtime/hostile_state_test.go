@@ -287,6 +287,49 @@ func TestGoodEventsBeforeABadOneCount(t *testing.T) {
 	})
 }
 
+// Work on what the first contents show begins before they are complete, but of a cached kind: whoever works may read it.
+func TestFirstContentsAreWorkedOnAsTheyCome(t *testing.T) {
+	for _, cached := range []bool{false, true} {
+		t.Run(map[bool]string{false: "tracked", true: "cached"}[cached], func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := &script{State: newState()}
+				st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+					return playSlowly(ctx, ch, time.Minute, []state.Event{created("a", 1)}, []state.Event{created("b", 1), bootstrapped})
+				}
+
+				var cfg runtime.Config
+				if cached {
+					cfg = cachedSources()
+				}
+
+				w := newWorld(t, st, cfg, nil)
+
+				var seen journal[resource.ID]
+
+				w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+					reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
+						seen.add(ptr.ID())
+
+						return nil
+					}})
+				w.start()
+				time.Sleep(90 * time.Second)
+
+				if cached {
+					assert.Empty(t, seen.all())
+				} else {
+					assert.Equal(t, []resource.ID{"a"}, seen.all())
+				}
+
+				time.Sleep(time.Minute)
+				assert.Equal(t, []resource.ID{"a", "b"}, seen.all())
+
+				w.end()
+			})
+		})
+	}
+}
+
 // First contents that broke off are not taken for what there is: what went before the next attempt is gone, and whoever
 // was told of it is told so.
 func TestContentsThatBrokeOffLeaveNoGhosts(t *testing.T) {
