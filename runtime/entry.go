@@ -86,7 +86,7 @@ func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
 	if e.classic != nil {
 		e.classic.QueueReconcile()
 	} else {
-		e.queue.DeliverAll(changes, kind)
+		e.queue.Deliver(changes, kind)
 	}
 }
 

@@ -91,17 +91,10 @@ func (a *Adapter) now() time.Duration { return a.cfg.Clock.Since(a.created) }
 
 func (a *Adapter) time(since time.Duration) time.Time { return a.created.Add(since) }
 
-// Deliver puts a changed resource into the queue: to be reconciled, or to be mapped. It never blocks on the controller. A
-// resource on whose kind the controller has no input is ignored.
-func (a *Adapter) Deliver(md *reduced.Metadata, kind controller.InputKind) {
-	if number, ok := a.inputs.find(md.Key().Kind); ok {
-		it, facts := delivered(md, number, kind)
-		a.queue.Put(it, facts, queue.Live)
-	}
-}
-
-// DeliverAll is Deliver for each of the changes in turn, all by one kind of input. It does not keep the slice.
-func (a *Adapter) DeliverAll(changes []reduced.Metadata, kind controller.InputKind) {
+// Deliver puts changed resources into the queue, in turn, as a kind of input says: to be reconciled, or to be mapped. It
+// never blocks on the controller. A resource on whose kind the controller has no input is ignored. It does not keep the
+// slice.
+func (a *Adapter) Deliver(changes []reduced.Metadata, kind controller.InputKind) {
 	for part := range slices.Chunk(changes, atOnce) {
 		a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
 			for i := range part {

@@ -114,10 +114,10 @@ func BenchmarkPass(b *testing.B) {
 					c.left.Store(batch)
 
 					if form == "batch" {
-						a.DeliverAll(changes, controller.InputQPrimary)
+						a.Deliver(changes, controller.InputQPrimary)
 					} else {
 						for i := range changes {
-							a.Deliver(&changes[i], controller.InputQPrimary)
+							a.Deliver(changes[i:i+1], controller.InputQPrimary)
 						}
 					}
 
@@ -138,7 +138,7 @@ func BenchmarkLonelyPass(b *testing.B) {
 
 	for b.Loop() {
 		c.left.Store(1)
-		a.Deliver(&changes[0], controller.InputQPrimary)
+		a.Deliver(changes, controller.InputQPrimary)
 		<-c.enough
 	}
 }
@@ -163,7 +163,7 @@ func BenchmarkFailing(b *testing.B) {
 	for b.Loop() {
 		clear(failed)
 		c.left.Store(n)
-		a.DeliverAll(changes, controller.InputQPrimary)
+		a.Deliver(changes, controller.InputQPrimary)
 		<-c.enough
 	}
 
@@ -191,7 +191,7 @@ func BenchmarkMapInput(b *testing.B) {
 
 	for b.Loop() {
 		c.left.Store(n * each)
-		a.DeliverAll(changes, controller.InputQMapped)
+		a.Deliver(changes, controller.InputQMapped)
 		<-c.enough
 	}
 
@@ -212,7 +212,7 @@ func BenchmarkItemMemory(b *testing.B) {
 					Clock:    clock,
 				})
 				before := heapInUse()
-				a.DeliverAll(changes, kind)
+				a.Deliver(changes, kind)
 				b.ReportMetric(float64(heapInUse()-before)/n, "B/item")
 				a.Wait()
 			}

@@ -166,18 +166,20 @@ func (b *bench) passes() []string {
 	return trace
 }
 
+func (b *bench) deliver(md reduced.Metadata, kind controller.InputKind) {
+	b.Deliver([]reduced.Metadata{md}, kind)
+}
+
 // change delivers a change of a primary input.
 func (b *bench) change(ids ...resource.ID) {
 	for _, id := range ids {
-		md := reduced.Of(conformance.NewIntResource("n", id, 0), false)
-		b.Deliver(&md, controller.InputQPrimary)
+		b.deliver(reduced.Of(conformance.NewIntResource("n", id, 0), false), controller.InputQPrimary)
 	}
 }
 
 // changeMapped delivers a change of a mapped input.
 func (b *bench) changeMapped(id resource.ID) {
-	md := reduced.Of(conformance.NewStrResource("n", id, ""), false)
-	b.Deliver(&md, controller.InputQMapped)
+	b.deliver(reduced.Of(conformance.NewStrResource("n", id, ""), false), controller.InputQMapped)
 }
 
 func key(ns, id string) reduced.Key {

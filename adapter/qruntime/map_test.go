@@ -106,8 +106,7 @@ func TestMapInputSeesTheLastState(t *testing.T) {
 				res.Metadata().Finalizers().Add("holder")
 			}
 
-			md := reduced.Of(res, gone)
-			b.Deliver(&md, controller.InputQMapped)
+			b.deliver(reduced.Of(res, gone), controller.InputQMapped)
 		}
 
 		deliver(resource.PhaseRunning, false)
@@ -134,9 +133,7 @@ func (b *bench) relabel(colours ...string) {
 	for _, colour := range colours {
 		res := conformance.NewStrResource("n", "s", "")
 		res.Metadata().Labels().Set("colour", colour)
-
-		md := reduced.Of(res, false)
-		b.Deliver(&md, controller.InputQMapped)
+		b.deliver(reduced.Of(res, false), controller.InputQMapped)
 	}
 }
 
@@ -241,9 +238,9 @@ func TestMappingAndReconcilingAreTwoItems(t *testing.T) {
 	inBubble(t, func(_ *testing.T, b *bench) { b.reconcile = script(errFailed) }, func(t *testing.T, b *bench) {
 		md := reduced.Of(conformance.NewIntResource("n", "a", 0), false)
 
-		b.Deliver(&md, controller.InputQPrimary)
-		b.Deliver(&md, controller.InputQMapped)
-		b.Deliver(&md, controller.InputQMappedDestroyReady)
+		b.deliver(md, controller.InputQPrimary)
+		b.deliver(md, controller.InputQMapped)
+		b.deliver(md, controller.InputQMappedDestroyReady)
 		require.Equal(t, 2, b.Len())
 
 		b.Start(b.ctx)

@@ -29,7 +29,7 @@ func TestMemoryOfAnItem(t *testing.T) {
 		})
 		before := heapInUse()
 
-		a.DeliverAll(changes, kind)
+		a.Deliver(changes, kind)
 		assert.Equal(t, n, a.Len())
 		assert.LessOrEqual(t, int64(heapInUse()-before)/n, most, "bytes an item of kind %d", kind)
 
@@ -72,7 +72,7 @@ func TestAllocationsOfAPass(t *testing.T) {
 
 	allocations := testing.AllocsPerRun(10, func() {
 		c.left.Store(batch)
-		a.DeliverAll(changes, controller.InputQPrimary)
+		a.Deliver(changes, controller.InputQPrimary)
 		<-c.enough
 	})
 

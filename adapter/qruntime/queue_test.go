@@ -50,7 +50,7 @@ func TestItemsWaitForStart(t *testing.T) {
 }
 
 // Changes that are delivered together are delivered like one after the other.
-func TestDeliverAll(t *testing.T) {
+func TestChangesDeliveredTogether(t *testing.T) {
 	t.Parallel()
 
 	inBubble(t, nil, func(t *testing.T, b *bench) {
@@ -61,11 +61,11 @@ func TestDeliverAll(t *testing.T) {
 		}
 
 		b.Start(b.ctx)
-		b.DeliverAll(nil, controller.InputQPrimary)
-		b.DeliverAll(changes, controller.InputQPrimary)
+		b.Deliver(nil, controller.InputQPrimary)
+		b.Deliver(changes, controller.InputQPrimary)
 		requireTrace(t, b, "0s: b", "0s: a", "0s: c")
 
-		b.DeliverAll(changes[:2], controller.InputQMapped)
+		b.Deliver(changes[:2], controller.InputQMapped)
 		requireTrace(t, b, "0s: map b", "0s: map a")
 	})
 }
