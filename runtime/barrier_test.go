@@ -213,3 +213,33 @@ func TestBarrierOfAController(t *testing.T) {
 		})
 	})
 }
+
+// What was created and destroyed before a barrier is not seen after it, however slowly the stream shows it.
+func TestBarrierSeesWhatLivedShortly(t *testing.T) {
+	inOwned(t, func(t *testing.T, o *ownedWorld) {
+		o.steps.hold()
+		defer o.steps.release()
+
+		o.othersCreate(1)
+		tick()
+		require.NoError(t, o.others.Destroy(t.Context(), o.x))
+		tick()
+
+		go func() {
+			for range 2 {
+				select {
+				case <-time.After(time.Second):
+					o.steps.let()
+				case <-t.Context().Done():
+				}
+			}
+		}()
+
+		require.NoError(t, o.Barrier(t.Context(), o.x))
+
+		for range 4 {
+			require.Zero(t, o.read(t.Context(), o.CachedState()))
+			elapse(600 * time.Millisecond)
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/stretchr/testify/require"
+)
+
+// A destroy ends the life that it has found, and no other: while the stream shows one life after the other, of which the
+// owner has ended each, the owner sees none of them.
+func TestEachDestroyLearnsForItself(t *testing.T) {
+	inOwned(t, func(t *testing.T, o *ownedWorld) {
+		o.steps.hold()
+		defer o.steps.release()
+
+		for range 2 {
+			tick()
+			o.othersCreate(1, state.WithCreateOwner("owner"))
+			tick()
+			o.do(func(ctx context.Context, r controller.Runtime) { require.NoError(t, r.Destroy(ctx, o.x)) })
+		}
+
+		for i := range 4 {
+			o.steps.let()
+			tick()
+			o.sees(0, "after event %d", i+1)
+		}
+	})
+}
+
+// A state that panics while it is asked which life a destroy is about leaves nothing open: later lives are told apart even
+// if they begin at one time.
+func TestPanicOfTheStateBeforeADestroy(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		t.Run(fmt.Sprint(panics), func(t *testing.T) {
+			inOwned(t, func(t *testing.T, o *ownedWorld) {
+				if panics {
+					o.steps.once("before get", func() { panic("the state") })
+				}
+
+				o.do(func(ctx context.Context, r controller.Runtime) {
+					destroy := func() { require.True(t, state.IsNotFoundError(r.Destroy(ctx, o.x))) }
+
+					if panics {
+						require.Panics(t, destroy)
+					} else {
+						destroy()
+					}
+				})
+
+				o.steps.hold()
+				defer o.steps.release()
+
+				o.do(func(ctx context.Context, r controller.Runtime) {
+					require.NoError(t, r.Create(ctx, newTarget("x", 1)))
+					require.NoError(t, r.Destroy(ctx, o.x))
+					require.NoError(t, r.Create(ctx, newTarget("x", 2)))
+				})
+				o.sees(2)
+			})
+		})
+	}
+}
