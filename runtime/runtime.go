@@ -377,15 +377,10 @@ func stillRunning(entries []*entry) []string {
 	return names
 }
 
-// first gives queue controllers items of a kind that its first contents have shown.
+// first gives queue controllers what the first contents of a kind have shown, of which they take what is theirs.
 func (r *Runtime) first(kind reduced.Kind, keys []reduced.Key) {
 	for _, e := range r.db.Primaries(kind) {
-		switch whole, ids := e.node.Primary(kind); {
-		case whole:
-			e.queue.Fill(keys)
-		case len(ids) > 0:
-			e.queue.Fill(slices.DeleteFunc(slices.Clone(keys), func(key reduced.Key) bool { return !slices.Contains(ids, key.ID) }))
-		}
+		e.queue.Fill(keys)
 	}
 }
 

@@ -126,7 +126,7 @@ func (a *Adapter) Fill(keys []reduced.Key) {
 	for part := range slices.Chunk(keys, atOnce) {
 		a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
 			for _, key := range part {
-				if it, err := a.inputs.primary(key); err == nil && !yield(it, nil) {
+				if it, primary := a.inputs.item(key); primary && !yield(it, nil) {
 					return
 				}
 			}

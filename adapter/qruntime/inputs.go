@@ -59,17 +59,27 @@ func (all inputs) find(kind reduced.Kind) (number int, ok bool) {
 	return slices.BinarySearchFunc(all, kind, func(in inputKind, kind reduced.Kind) int { return in.Kind.Compare(kind) })
 }
 
-// primary returns the item that reconciles a resource, or an error that names the resource if it is not a primary input.
-func (all inputs) primary(key reduced.Key) (item, error) {
-	if number, ok := all.find(key.Kind); ok {
-		in := &all[number]
-
-		if _, named := slices.BinarySearch(in.ids, key.ID); in.whole || named {
-			return item{id: key.ID, kind: uint32(number)}, nil
-		}
+// item returns the item that reconciles a resource, if it is a primary input.
+func (all inputs) item(key reduced.Key) (it item, primary bool) {
+	number, ok := all.find(key.Kind)
+	if !ok {
+		return item{}, false
 	}
 
-	return item{}, &NotPrimaryError{Resource: key.Pointer()}
+	in := &all[number]
+	_, named := slices.BinarySearch(in.ids, key.ID)
+
+	return item{id: key.ID, kind: uint32(number)}, in.whole || named
+}
+
+// primary returns the item that reconciles a resource, or an error that names the resource if it is not a primary input.
+func (all inputs) primary(key reduced.Key) (item, error) {
+	it, primary := all.item(key)
+	if !primary {
+		return item{}, &NotPrimaryError{Resource: key.Pointer()}
+	}
+
+	return it, nil
 }
 
 // key returns the resource of an item.
