@@ -175,12 +175,12 @@ func (w *watch) warnUnsynced(after time.Duration) {
 
 // take takes in a batch of events, in parts, so that work on the first ones begins while the last ones are taken in.
 func (s *session) take(ctx context.Context, batch []state.Event) error {
+	s.expected = len(batch)
+
 	for part := range slices.Chunk(batch, atOnce) {
 		if ctx.Err() != nil {
 			return ctx.Err() // nobody reads any more, and nobody is to be woken
 		}
-
-		s.expected = len(batch)
 
 		if err := s.takePart(part); err != nil {
 			return err
@@ -213,6 +213,10 @@ func (s *session) takePart(part []state.Event) error {
 
 	if cap(s.changes) > keepPending {
 		s.changes = nil
+	}
+
+	if !s.loading {
+		s.first = nil // there will be no more
 	}
 
 	switch {

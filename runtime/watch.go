@@ -33,6 +33,11 @@ var (
 	errRefused  = errors.New("the bookmark was refused, the watch begins anew")
 )
 
+// onPurpose tells whether the session was ended by the engine itself, to be opened anew.
+func onPurpose(err error) bool {
+	return errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errAnew)
+}
+
 // watch keeps one kind watched: it opens the state's watch, and opens it again whenever it breaks. It runs in one
 // goroutine, which calls [watch.step] again and again.
 type watch struct {
@@ -90,7 +95,7 @@ func (w *watch) step(ctx context.Context) bool {
 		return false
 	case errors.As(err, new(*adapter.PanicError)) || errors.Is(err, adapter.ErrGoexit):
 		err = fmt.Errorf("the state failed under the watch of %s: %w", w.kind, err)
-	case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errAnew) || errors.Is(err, errRefused):
+	case onPurpose(err) || errors.Is(err, errRefused):
 		w.set.logger.Debug("watch is opened anew", zap.Stringer("kind", w.kind), zap.NamedError("reason", err))
 
 		return true
@@ -189,7 +194,7 @@ func (w *watch) refuses(s *session, err error) bool {
 	switch {
 	case state.IsInvalidWatchBookmarkError(err):
 		return true
-	case errors.Is(err, errTracking) || errors.Is(err, errAudit) || errors.Is(err, errAnew):
+	case onPurpose(err):
 		return false
 	case s.moved || s.open && w.set.cfg.Clock.Since(w.began) >= steady:
 		w.refused = 0

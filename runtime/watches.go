@@ -97,7 +97,8 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 	ctx, cancel := context.WithCancel(s.ctx)
 
 	w := &watch{
-		set: s, kind: kind, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), retrack: make(chan struct{}, 1), anew: make(chan struct{}, 1),
+		set: s, kind: kind, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}),
+		retrack: make(chan struct{}, 1), anew: make(chan struct{}, 1),
 		retry: adapter.NewRetry(s.cfg.WatchBackoff, steady, adapter.NewRandom(s.cfg.Seed, kind.String()).Float64),
 	}
 
