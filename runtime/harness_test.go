@@ -234,6 +234,25 @@ func (w *world) tryRegister(ctrl any) error {
 	}
 }
 
+// reconcilesSources registers a queue controller of the sources, "q", and returns which of them it reconciles.
+func (w *world) reconcilesSources() *journal[resource.ID] {
+	w.t.Helper()
+
+	var reconciled journal[resource.ID]
+
+	w.register(&queued{
+		name:     "q",
+		settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+		reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
+			reconciled.add(ptr.ID())
+
+			return nil
+		},
+	})
+
+	return &reconciled
+}
+
 func (w *world) create(resources ...resource.Resource) {
 	w.t.Helper()
 

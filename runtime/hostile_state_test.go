@@ -272,14 +272,7 @@ func TestGoodEventsBeforeABadOneCount(t *testing.T) {
 
 		w := newWorld(t, st, runtime.Config{}, nil)
 
-		var seen journal[resource.ID]
-
-		w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
-			reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
-				seen.add(ptr.ID())
-
-				return nil
-			}})
+		seen := w.reconcilesSources()
 		w.start()
 		time.Sleep(time.Minute)
 		assert.Equal(t, []resource.ID{"a"}, seen.all())
@@ -304,14 +297,7 @@ func TestFirstContentsAreWorkedOnAsTheyCome(t *testing.T) {
 
 				w := newWorld(t, st, cfg, nil)
 
-				var seen journal[resource.ID]
-
-				w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
-					reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
-						seen.add(ptr.ID())
-
-						return nil
-					}})
+				seen := w.reconcilesSources()
 				w.start()
 				time.Sleep(90 * time.Second)
 
@@ -352,14 +338,7 @@ func TestContentsThatBrokeOffLeaveNoGhosts(t *testing.T) {
 
 				w := newWorld(t, st, cfg, nil)
 
-				var seen journal[resource.ID]
-
-				w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
-					reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
-						seen.add(ptr.ID())
-
-						return nil
-					}})
+				seen := w.reconcilesSources()
 				w.start()
 				time.Sleep(time.Minute)
 
@@ -403,14 +382,7 @@ func TestContentsAreCompleteOnce(t *testing.T) {
 
 		w := newWorld(t, st, cachedSources(), nil)
 
-		var passes journal[resource.ID]
-
-		w.register(&queued{name: "q", settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
-			reconcile: func(_ context.Context, _ controller.QRuntime, ptr resource.Pointer) error {
-				passes.add(ptr.ID())
-
-				return nil
-			}})
+		passes := w.reconcilesSources()
 		w.start()
 		time.Sleep(time.Minute)
 		require.Len(t, st.asked(), 2)

@@ -16,16 +16,9 @@ import (
 // the owner knows of its destroy hides nothing of that.
 func TestDestroyThatIsAnsweredAfterARecreation(t *testing.T) {
 	inOwned(t, func(t *testing.T, o *ownedWorld) {
-		o.do(func(ctx context.Context, r controller.Runtime) {
-			require.NoError(t, r.Create(ctx, newTarget("x", 1)))
+		o.destroysWhile(func(context.Context, controller.Runtime) {
+			o.othersCreate(2)
 			tick()
-
-			o.steps.once("after destroy", func() {
-				tick()
-				o.othersCreate(2)
-				tick()
-			})
-			require.NoError(t, r.Destroy(ctx, o.x))
 		})
 
 		elapse(time.Hour)
@@ -38,15 +31,8 @@ func TestDestroyThatIsAnsweredAfterARecreation(t *testing.T) {
 // The same, but it is the owner that has created it again, by another of its workers.
 func TestDestroyThatIsAnsweredAfterAnOwnCreation(t *testing.T) {
 	inOwned(t, func(t *testing.T, o *ownedWorld) {
-		o.do(func(ctx context.Context, r controller.Runtime) {
-			require.NoError(t, r.Create(ctx, newTarget("x", 1)))
-			tick()
-
-			o.steps.once("after destroy", func() {
-				tick()
-				require.NoError(t, r.Create(ctx, newTarget("x", 2)))
-			})
-			require.NoError(t, r.Destroy(ctx, o.x))
+		o.destroysWhile(func(ctx context.Context, r controller.Runtime) {
+			require.NoError(t, r.Create(ctx, newTarget("x", 2)))
 		})
 
 		elapse(time.Hour)

@@ -218,6 +218,21 @@ func (o *ownedWorld) sees(n int, when ...any) {
 	})
 }
 
+// destroysWhile has the owner create x and destroy it, and something happen before the destroy is answered but after the
+// stream has shown it.
+func (o *ownedWorld) destroysWhile(happens func(ctx context.Context, r controller.Runtime)) {
+	o.do(func(ctx context.Context, r controller.Runtime) {
+		require.NoError(o.t, r.Create(ctx, newTarget("x", 1)))
+		tick()
+
+		o.steps.once("after destroy", func() {
+			tick()
+			happens(ctx, r)
+		})
+		require.NoError(o.t, r.Destroy(ctx, o.x))
+	})
+}
+
 // othersCreate has somebody else create x.
 func (o *ownedWorld) othersCreate(n int, opts ...state.CreateOption) {
 	require.NoError(o.t, o.others.Create(o.t.Context(), newTarget("x", n), opts...))
