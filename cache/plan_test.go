@@ -147,6 +147,10 @@ func TestIDsOfSeveralLines(t *testing.T) {
 	c.Publish()
 	require.Len(t, view(t, c).List(opts).Items, 11)
 
+	// It is no other where what a state has listed is looked at.
+	of := cache.ViewOf(c.Kind(), view(t, c).List(state.ListOptions{}))
+	require.Len(t, of.List(opts).Items, 11)
+
 	c.Put(number("b\n0005", 1))
 	c.Delete("b\n0005")
 	c.Publish()

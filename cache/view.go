@@ -163,11 +163,16 @@ func (*NotFoundError) NotFoundError() {}
 
 // ViewOf returns a view of what a list has returned, for kinds that are not cached. The list must not be changed any more.
 func ViewOf(kind reduced.Kind, list resource.List) View {
-	var t tree[resource.Resource]
+	var (
+		t     tree[resource.Resource]
+		lined int
+	)
 
 	for _, res := range list.Items {
-		t.set(res.Metadata().ID(), res)
+		id := res.Metadata().ID()
+		lined += lines(id)
+		t.set(id, res)
 	}
 
-	return View{of: &Collection{kind: kind}, run: newRun(), now: &contents{tree: t.freeze()}}
+	return View{of: &Collection{kind: kind}, run: newRun(), now: &contents{tree: t.freeze(), lined: lined}}
 }
