@@ -11,10 +11,15 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// fencePatience is how long to wait for the bookmark of a fence before all contents are loaded anew instead, while no
-// fence of the watch has ever seen its bookmark come by. The bookmarks of some states count changes of other kinds too, and
-// need never come up in the stream of this one.
-const fencePatience = 20 * time.Millisecond
+const (
+	// fencePatience is how long to wait for the bookmark of a fence before all contents are loaded anew instead, while no
+	// fence of the watch has ever seen its bookmark come by. The bookmarks of some states count changes of other kinds too,
+	// and need never come up in the stream of this one.
+	fencePatience = 20 * time.Millisecond
+	// fenceTrust is how long to wait where one has come by: a watch that is behind mostly needs less to catch up than all
+	// contents do, but of those states a bookmark comes by now and then, and says nothing about the next one.
+	fenceTrust = time.Second
+)
 
 // Barrier returns when the caches of the kinds show everything that was written before the call, by anybody, or when the
 // context ends, with its error. It is for decisions that combine several kinds, or rest on what others have just written.
@@ -128,6 +133,8 @@ func (w *watch) pass(ctx context.Context) error {
 	patience := w.set.cfg.Clock.NewTimer(fencePatience)
 	defer patience.Stop()
 
+	trusted := false
+
 	bookmark, err := w.newestBookmark(ctx, patience.Chan())
 	if err != nil {
 		return err
@@ -141,11 +148,10 @@ func (w *watch) pass(ctx context.Context) error {
 		select {
 		case <-f.moved:
 		case <-patience.Chan():
-			w.mu.Lock()
-			comparable := w.comparable
-			w.mu.Unlock()
-
-			if !comparable {
+			if !trusted && w.compares() {
+				trusted = true
+				patience.Reset(fenceTrust)
+			} else {
 				w.loadAnew()
 			}
 		case <-ctx.Done():
@@ -156,6 +162,14 @@ func (w *watch) pass(ctx context.Context) error {
 	}
 
 	return nil
+}
+
+// compares tells whether the bookmark of a fence has ever come by.
+func (w *watch) compares() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return w.comparable
 }
 
 // loadAnew has all contents loaded once more, after those that are being loaded now.

@@ -67,7 +67,7 @@ type watch struct {
 	bookmark state.Bookmark
 	loads    int
 	fences   map[*fence]struct{}
-	// comparable tells that the bookmark of a fence has come by once, so that others will.
+	// comparable tells that the bookmark of a fence has come by once, so that others probably will.
 	comparable bool
 
 	// The fields below belong to the goroutine.
