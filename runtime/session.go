@@ -283,11 +283,16 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 
 		s.moved = true
 
-		if len(event.Bookmark) > 0 {
-			w.bookmark = event.Bookmark
+		bookmark := event.Bookmark
+		if s.loading {
+			bookmark = nil // there is more to come than what follows it
 		}
 
-		w.passLocked(event.Bookmark, event.Type == state.Bootstrapped)
+		if len(bookmark) > 0 {
+			w.bookmark = bookmark
+		}
+
+		w.passLocked(bookmark, event.Type == state.Bootstrapped)
 	}
 
 	return loaded, nil
