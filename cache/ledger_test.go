@@ -99,3 +99,18 @@ func TestValuesAreKeptForThoseWhoReadThem(t *testing.T) {
 	read()
 	require.Equal(t, 2, asked)
 }
+
+// What was noted is forgotten when the run ends. A reader that comes to know of it late is to read the state.
+func TestEndOfARunBesideAReader(t *testing.T) {
+	t.Parallel()
+
+	c, w, all := written(t, 2)
+
+	_, ok, err := w.View(context.Background(), "owner", "", func(resource.ID) (resource.Resource, error) {
+		c.Stop()
+
+		return all[0], nil
+	})
+	require.NoError(t, err)
+	require.False(t, ok)
+}

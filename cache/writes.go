@@ -186,7 +186,8 @@ func (w *Writes) View(
 		patches = append(patches, patch)
 	}
 
-	return w.collection.view(r, now, name).With(patches...), true, nil
+	// Where the run has ended in the meantime, notes may have been forgotten that were not shown.
+	return w.collection.view(r, now, name).With(patches...), w.collection.run.Load() == r, nil
 }
 
 // Unseen tells whether the cache may show less of the resource than the owner has written.
