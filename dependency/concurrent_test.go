@@ -3,6 +3,7 @@ package dependency_test
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/dependency"
+	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // A controller that declares an input anew, as another kind of input, by id or as a whole, is woken by every change
@@ -119,5 +121,58 @@ func TestRoutingAndGuardsBesideRegistrations(t *testing.T) {
 		}
 
 		require.Contains(t, visits, visit{"stays", controller.InputStrong}, "change %d", i)
+	}
+}
+
+// However fast inputs change beside it, a change reaches who depends on it, and its routing ends.
+func TestRoutingEndsBesideConstantChanges(t *testing.T) {
+	t.Parallel()
+
+	const dependents, changes = 2_000, 100
+
+	for name, in := range map[string]controller.Input{
+		"of the whole kind": whole(controller.InputWeak, "n", "X"), "by id": byID(controller.InputWeak, "n", "X", "b"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			var (
+				visits int
+				over   atomic.Bool
+				others sync.WaitGroup
+			)
+
+			db := dependency.NewDatabase[int]()
+			router := dependency.NewRouter(db, func(int, []reduced.Metadata, controller.InputKind) { visits++ })
+
+			for i := range dependents {
+				_, err := db.Register(fmt.Sprint("stays ", i), dependency.Queue, i, []controller.Input{whole(controller.InputQPrimary, "n", "X")}, nil, nil)
+				require.NoError(t, err)
+			}
+
+			for i := range 4 {
+				node, err := db.Register(fmt.Sprint("changes ", i), dependency.Classic, dependents+i, nil, nil, nil)
+				require.NoError(t, err)
+
+				others.Go(func() {
+					for !over.Load() {
+						for _, inputs := range [][]controller.Input{{in}, nil} {
+							_, err := db.SetInputs(node, dependency.Classic, inputs)
+							assert.NoError(t, err)
+						}
+					}
+				})
+			}
+
+			batch := []reduced.Metadata{changed("n", "X", "a"), changed("n", "X", "c")}
+
+			for range changes {
+				router.Route(batch)
+			}
+
+			over.Store(true)
+			others.Wait()
+			assert.GreaterOrEqual(t, visits, dependents*changes)
+		})
 	}
 }

@@ -29,8 +29,11 @@ func laneOf(kind controller.InputKind) lane {
 	}
 }
 
-// Router hands changes to the targets that depend on them. It takes no lock and does not allocate. One goroutine at a
-// time may route through a database, whichever of its routers it uses.
+// mostWalks is how often a change is walked with, beside changes of the inputs on its kind, before those have to wait.
+const mostWalks = 4
+
+// Router hands changes to the targets that depend on them. It does not allocate, and takes no lock but where inputs keep
+// changing beside it. One goroutine at a time may route through a database, whichever of its routers it uses.
 type Router[T any] struct {
 	db    *Database[T]
 	visit func(target T, changes []reduced.Metadata, kind controller.InputKind)
@@ -53,7 +56,8 @@ func NewRouter[T any](db *Database[T], visit func(target T, changes []reduced.Me
 //
 // A controller that declares an input anew, under another kind of input, by id or as a whole, has the new entry before
 // the old one is hidden. A walk may still miss both: the new one where it has passed already, the old one where it
-// comes to it. So what is walked beside a change is walked again; nobody is handed anything a second time.
+// comes to it. So what is walked beside a change is walked again, and if that happens time after time, changes have to
+// wait for the last walk; nobody is handed anything a second time. The targets must not change the database.
 func (r *Router[T]) Route(batch []reduced.Metadata) {
 	r.db.routed.batches++
 
@@ -104,17 +108,40 @@ func (r *Router[T]) forget() {
 func (r *Router[T]) run(index *kindIndex[T], run []reduced.Metadata) {
 	r.db.routed.runs++
 
-	for index.byID.Load() == 0 {
-		changes := index.changes.Load()
+	for range mostWalks {
+		if index.byID.Load() > 0 {
+			r.each(index, run)
 
-		r.wake(index, run, changes)
-		r.hand(run, index.whole.load(), false)
+			return
+		}
 
-		if index.changes.Load() == changes {
+		if r.walk(index, run) {
 			return
 		}
 	}
 
+	r.db.mu.Lock()
+	defer r.db.mu.Unlock()
+
+	if index.byID.Load() > 0 {
+		r.each(index, run) // of which no walk is disturbed, so that none takes the lock again
+	} else {
+		r.walk(index, run)
+	}
+}
+
+// walk routes changes of one kind to who has inputs on it as a whole, and tells whether no input has changed beside it.
+func (r *Router[T]) walk(index *kindIndex[T], run []reduced.Metadata) bool {
+	changes := index.changes.Load()
+
+	r.wake(index, run, changes)
+	r.hand(run, index.whole.load(), false)
+
+	return index.changes.Load() == changes
+}
+
+// each routes changes of one kind one by one.
+func (r *Router[T]) each(index *kindIndex[T], run []reduced.Metadata) {
 	for i := range run {
 		r.one(index, run[i:i+1])
 	}
@@ -123,20 +150,30 @@ func (r *Router[T]) run(index *kindIndex[T], run []reduced.Metadata) {
 func (r *Router[T]) one(index *kindIndex[T], change []reduced.Metadata) {
 	r.db.routed.singles++
 
-	for {
-		changes := index.changes.Load()
-
-		if ids, ok := index.ids.Load(change[0].ID()); ok {
-			r.hand(change, ids.(*list[T]).load(), true)
-		}
-
-		r.wake(index, change, changes)
-		r.hand(change, index.whole.load(), true)
-
-		if index.changes.Load() == changes {
+	for range mostWalks {
+		if r.walkOne(index, change) {
 			return
 		}
 	}
+
+	r.db.mu.Lock()
+	defer r.db.mu.Unlock()
+
+	r.walkOne(index, change)
+}
+
+// walkOne routes a single change, and tells whether no input has changed beside it.
+func (r *Router[T]) walkOne(index *kindIndex[T], change []reduced.Metadata) bool {
+	changes := index.changes.Load()
+
+	if ids, ok := index.ids.Load(change[0].ID()); ok {
+		r.hand(change, ids.(*list[T]).load(), true)
+	}
+
+	r.wake(index, change, changes)
+	r.hand(change, index.whole.load(), true)
+
+	return index.changes.Load() == changes
 }
 
 // wake visits the weak and strong inputs on the whole kind, unless that was done in this batch already.
