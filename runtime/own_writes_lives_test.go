@@ -65,3 +65,27 @@ func TestPanicOfTheStateBeforeADestroy(t *testing.T) {
 		})
 	}
 }
+
+// A destroy of which nobody can tell what life it would end is not made: the stream may show that life yet.
+func TestDestroyOfWhatCanNotBeLearned(t *testing.T) {
+	inOwned(t, func(t *testing.T, o *ownedWorld) {
+		o.steps.hold()
+		defer o.steps.release()
+
+		o.othersCreate(1, state.WithCreateOwner("owner"))
+		tick()
+
+		o.do(func(ctx context.Context, r controller.Runtime) {
+			o.steps.fails(errBroken)
+
+			require.ErrorIs(t, r.Destroy(ctx, o.x), errBroken)
+			require.NoError(t, r.Destroy(ctx, o.x))
+		})
+
+		for i := range 2 {
+			o.steps.let()
+			tick()
+			o.sees(0, "after event %d", i+1)
+		}
+	})
+}

@@ -24,6 +24,8 @@ type stepped struct {
 	// planned is what happens once, before or after the next call of a kind.
 	planned map[string]func()
 	held    bool
+	// failing is what the next Get returns, once; nil is what it should.
+	failing error
 
 	// tokens lets an event pass each while events are held.
 	tokens chan struct{}
@@ -40,6 +42,24 @@ func (s *stepped) once(moment string, does func()) {
 	defer s.mu.Unlock()
 
 	s.planned[moment] = does
+}
+
+// fails has the next Get fail.
+func (s *stepped) fails(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.failing = err
+}
+
+func (s *stepped) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	err := s.failing
+	s.failing = nil
+
+	return err
 }
 
 func (s *stepped) at(moment string) {
@@ -94,6 +114,10 @@ func (s *stepped) release() {
 func (s *stepped) Get(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
 	s.at("before get")
 	defer s.at("after get")
+
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
 
 	return s.CoreState.Get(ctx, ptr, opts...)
 }

@@ -84,13 +84,23 @@ func (a *Adapter) begin(ptr resource.Pointer) cache.Write {
 	return w.Begin(ptr.ID())
 }
 
-// learn finds out which incarnation of the resource a write is about to end.
-func (a *Adapter) learn(ctx context.Context, ptr resource.Pointer, write *cache.Write) {
-	if !write.Known() {
-		if res, err := a.cfg.State.Get(ctx, ptr); err == nil {
-			write.Learn(res)
-		}
+// learn finds out which incarnation of the resource a write is about to end. If the state does not say, the write must not
+// be made: what it ends could not be told from what is there when the cache shows it later.
+func (a *Adapter) learn(ctx context.Context, verb Verb, ptr resource.Pointer, write *cache.Write) error {
+	if write.Known() {
+		return nil
 	}
+
+	res, err := a.cfg.State.Get(ctx, ptr)
+
+	switch {
+	case err == nil:
+		write.Learn(res)
+	case !state.IsNotFoundError(err): // what is not there is the state's to refuse
+		return fmt.Errorf("controller %q could not %s %s, which its cache does not show, before reading it: %w", a.cfg.Name, verb, reduced.KeyOf(ptr), err)
+	}
+
+	return nil
 }
 
 // created tells what a creation came to. A remote state does not tell when it has created the resource, and is asked.

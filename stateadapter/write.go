@@ -141,7 +141,9 @@ func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...co
 	write := a.begin(ptr)
 	defer write.End()
 
-	a.learn(ctx, ptr, &write)
+	if err := a.learn(ctx, Teardown, ptr, &write); err != nil {
+		return false, err
+	}
 
 	ready, err := a.owned().Teardown(ctx, ptr, opts...)
 	if err == nil {
@@ -160,7 +162,9 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 	write := a.begin(ptr)
 	defer write.End()
 
-	a.learn(ctx, ptr, &write)
+	if err := a.learn(ctx, Destroy, ptr, &write); err != nil {
+		return err
+	}
 
 	err := a.owned().Destroy(ctx, ptr, opts...)
 	if err == nil {
