@@ -824,3 +824,54 @@ func TestEndLetsReadersOfUnfilledCachesGo(t *testing.T) {
 		require.NoError(t, <-read)
 	})
 }
+
+// Keys that come to be tracked on a busy kind are loaded once.
+func TestTrackingBeginsOnceOnABusyKind(t *testing.T) {
+	for range 200 { // which of two signals is seen first is chance
+		synctest.Test(t, func(t *testing.T) {
+			begin := make(chan struct{})
+			st := &script{State: newState()}
+			st.call = func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+				if n > 0 {
+					return st.State.WatchKindAggregated(ctx, sourcePtr(""), ch, asOptions(opts)...)
+				}
+
+				go func() {
+					<-begin
+
+					for {
+						select {
+						case ch <- []state.Event{created("a", 1)}:
+						case <-ctx.Done():
+							return
+						}
+					}
+				}()
+
+				return nil
+			}
+
+			w := newWorld(t, st, runtime.Config{}, nil)
+			w.create(newSource("a", 1))
+			w.register(&classic{name: "weak", inputs: []controller.Input{sources(controller.InputWeak)}, pass: idle})
+			w.start()
+			time.Sleep(time.Minute)
+
+			close(begin)
+			w.register(qmirror(1))
+			time.Sleep(time.Minute)
+			w.requireMirrored()
+
+			loads := 0
+
+			for _, asked := range st.asked() {
+				if asked.BootstrapContents {
+					loads++
+				}
+			}
+
+			assert.Equal(t, 1, loads)
+			w.end()
+		})
+	}
+}

@@ -157,6 +157,12 @@ func (w *watch) session(ctx context.Context) error {
 	w.tried = true
 
 	w.mu.Lock()
+
+	select {
+	case <-w.retrack: // an event has come to know of it before
+	default:
+	}
+
 	s.table = w.table
 	s.resumes = w.bookmark != nil && (s.table == nil || w.synced)
 	s.loads = s.table != nil && !s.resumes
