@@ -10,10 +10,17 @@ const spareHands = 16
 type Crew struct {
 	// mu guards idle, whose goroutines wait for what to run next, and open.
 	mu   sync.Mutex
-	idle []chan func()
+	idle []chan task
 	open bool
 
 	waiting sync.WaitGroup // the idle ones
+}
+
+// task is a loop that is to be run; see [Loop].
+type task struct {
+	wg     *sync.WaitGroup
+	step   func() bool
+	exited func()
 }
 
 // Open has goroutines kept until Close.
@@ -43,17 +50,17 @@ func (c *Crew) Close() {
 func (c *Crew) Loop(wg *sync.WaitGroup, step func() bool, exited func()) {
 	wg.Add(1)
 
-	work := func() { loop(wg, step, exited) }
+	next := task{wg, step, exited}
 
 	if hand := c.take(); hand != nil {
-		hand <- work
+		hand <- next
 	} else {
-		go c.work(work)
+		go c.work(next)
 	}
 }
 
 // take returns an idle goroutine, the one that was at work last, or nil.
-func (c *Crew) take() chan func() {
+func (c *Crew) take() chan task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -69,24 +76,24 @@ func (c *Crew) take() chan func() {
 }
 
 // work runs one loop after the other for as long as the goroutine is kept. A loop that ends it takes it away.
-func (c *Crew) work(next func()) {
-	hand := make(chan func(), 1)
+func (c *Crew) work(next task) {
+	hand := make(chan task, 1)
 
-	for next != nil {
-		next()
+	for more := true; more; {
+		loop(next.wg, next.step, next.exited)
 
 		if !c.rest(hand) {
 			return
 		}
 
-		next = <-hand
+		next, more = <-hand
 
 		c.waiting.Done()
 	}
 }
 
 // rest makes the goroutine an idle one, if there are not too many.
-func (c *Crew) rest(hand chan func()) bool {
+func (c *Crew) rest(hand chan task) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 

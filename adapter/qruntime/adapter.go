@@ -95,6 +95,15 @@ func (a *Adapter) time(since time.Duration) time.Time { return a.created.Add(sin
 // never blocks on the controller. A resource on whose kind the controller has no input is ignored. It does not keep the
 // slice.
 func (a *Adapter) Deliver(changes []reduced.Metadata, kind controller.InputKind) {
+	if len(changes) == 1 {
+		if number, ok := a.inputs.find(changes[0].Key().Kind); ok {
+			it, facts := delivered(&changes[0], number, kind)
+			a.queue.Put(it, facts, queue.Live)
+		}
+
+		return
+	}
+
 	for part := range slices.Chunk(changes, atOnce) {
 		a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
 			for i := range part {

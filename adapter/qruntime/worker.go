@@ -28,25 +28,38 @@ type worker struct {
 	// than taking an item.
 	ended time.Duration
 
-	// forming is the pass for which dress makes a logger.
-	forming *pass
-	dress   [1]zap.Option
+	// next is the pass to come, and logger its logger: they are made when there is time, after the pass before.
+	next   *pass
+	logger *zap.Logger
+	dress  [1]zap.Option
+
+	// loop and gone are step and exited, for whoever runs the worker.
+	loop func() bool
+	gone func()
 }
 
 func newWorker(a *Adapter) *worker {
 	w := &worker{adapter: a}
 
 	w.dress[0] = zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		w.forming.Core = core
+		w.next.Core = core
 
-		return &w.forming.lines
+		return &w.next.lines
 	})
+	w.loop, w.gone = w.step, w.exited
+	w.prepare()
 
 	return w
 }
 
 // start begins to look for work.
-func (w *worker) start() { w.adapter.cfg.Crew.Loop(&w.adapter.running, w.step, w.exited) }
+func (w *worker) start() { w.adapter.cfg.Crew.Loop(&w.adapter.running, w.loop, w.gone) }
+
+// prepare makes the next pass and its logger, of which nothing depends on what the pass is about.
+func (w *worker) prepare() {
+	w.next = &pass{}
+	w.logger = w.adapter.cfg.Logger.WithOptions(w.dress[:]...)
+}
 
 // step is one pass; it tells whether to look for another.
 func (w *worker) step() bool {
@@ -90,7 +103,8 @@ func (w *worker) exited() {
 // begin describes the pass for the item.
 func (w *worker) begin() *pass {
 	a := w.adapter
-	p := &pass{item: w.item, facts: w.facts, began: w.ended, lines: lines{about: a.inputs.key(w.item).Pointer()}}
+	p := w.next
+	p.item, p.facts, p.began, p.about = w.item, w.facts, w.ended, a.inputs.key(w.item).Pointer()
 
 	if p.began == 0 {
 		p.began = a.now()
@@ -105,15 +119,11 @@ func (w *worker) begin() *pass {
 func (w *worker) call(p *pass) ([]item, error) {
 	a := w.adapter
 
-	w.forming = p
-	logger := a.cfg.Logger.WithOptions(w.dress[:]...)
-	w.forming = nil
-
 	if p.item.job == reconcile {
-		return nil, a.cfg.Controller.Reconcile(a.ctx, logger, a.cfg.Runtime, p.about)
+		return nil, a.cfg.Controller.Reconcile(a.ctx, w.logger, a.cfg.Runtime, p.about)
 	}
 
-	return a.mapAll(a.ctx, logger, p)
+	return a.mapAll(a.ctx, w.logger, p)
 }
 
 // finish counts and logs a pass, decides what becomes of its item, and looks for the next one.
@@ -123,6 +133,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	ran := now - p.began
 
 	w.pass.Store(nil)
+	w.prepare()
 
 	if p.item.job == mapInput {
 		a.cfg.Metrics.MapBusy.Add(ran)
