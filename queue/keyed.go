@@ -295,7 +295,9 @@ func (q *Keyed[K, V]) tell(ready bool) {
 
 // settleLocked brings the timer in line with the delays, and returns whether the ready function is to be called now.
 func (q *Keyed[K, V]) settleLocked(now time.Duration) (tell bool) {
-	q.alarm.settle(now, q)
+	if q.items.delayed.len() > 0 || q.alarm.bell != nil {
+		q.alarm.settle(now, q)
+	}
 
 	tell = q.untold && q.items.readyCount() > 0
 	q.untold = false
@@ -307,7 +309,10 @@ func (q *Keyed[K, V]) settleLocked(now time.Duration) (tell bool) {
 // time. The timer that was set for it still comes, and tells of it unless somebody has done so before.
 func (q *Keyed[K, V]) catchUpLocked() (now time.Duration) {
 	now = q.alarm.now()
-	q.collectLocked(now)
+
+	if q.items.delayed.len() > 0 {
+		q.collectLocked(now)
+	}
 
 	return now
 }
