@@ -20,6 +20,8 @@ type kindIndex[T any] struct {
 	// changes counts what was added, each after it is in force, and what was taken away, each before it is hidden, for
 	// the router to see that it walks beside a change.
 	changes atomic.Uint64
+	// left tells that there are no inputs any more, and that another index will be made for the next one.
+	left atomic.Bool
 
 	// woken is the batch in which wakes was walked last, and wokenAt what changes was then; owned by whoever routes.
 	woken, wokenAt uint64
@@ -91,6 +93,7 @@ func (db *Database[T]) unlink(d *dependent[T]) {
 	}
 
 	if index.inputs == 0 {
+		index.left.Store(true)
 		db.kinds.Delete(kind)
 	}
 }

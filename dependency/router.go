@@ -77,10 +77,19 @@ func (r *Router[T]) Route(batch []reduced.Metadata) {
 	r.forget()
 }
 
+// Way is where the changes of one kind go, for whoever routes such changes again and again: it is looked up once, and again
+// only after nobody has depended on the kind for a while. The zero value was not looked up yet. It is for one kind and for
+// one goroutine.
+type Way[T any] struct{ index *kindIndex[T] }
+
 // RouteFew does the same for changes of one kind, if there are no more than so many inputs on the kind as a whole; else it
 // does nothing and returns false.
-func (r *Router[T]) RouteFew(run []reduced.Metadata, limit int) bool {
-	index := r.db.index(run[0].Key().Kind)
+func (r *Router[T]) RouteFew(way *Way[T], run []reduced.Metadata, limit int) bool {
+	if way.index == nil || way.index.left.Load() {
+		way.index = r.db.index(run[0].Key().Kind)
+	}
+
+	index := way.index
 	if index == nil {
 		return true
 	}

@@ -68,6 +68,48 @@ func TestDestroyReadyInputsSeeOnlyWhatIsReady(t *testing.T) {
 	require.Empty(t, router.route(reduced.Merge(ready, held)), "it is held again")
 }
 
+// A way that was looked up leads to whoever depends on the kind, also when everybody has left and others have come.
+func TestAWayFollowsTheDeclarations(t *testing.T) {
+	t.Parallel()
+
+	db := dependency.NewDatabase[string]()
+
+	var (
+		visited []string
+		way     dependency.Way[string]
+	)
+
+	router := dependency.NewRouter(db, func(target string, _ []reduced.Metadata, _ controller.InputKind) {
+		visited = append(visited, target)
+	})
+
+	route := func() []string {
+		visited = nil
+
+		require.True(t, router.RouteFew(&way, []reduced.Metadata{changed("n", "X", "a")}, 2))
+
+		return visited
+	}
+
+	require.Empty(t, route(), "nobody has come yet")
+
+	for range 3 {
+		first, err := db.Register("first", dependency.Classic, "first", []controller.Input{whole(controller.InputWeak, "n", "X")}, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, []string{"first"}, route())
+
+		second, err := db.Register("second", dependency.Queue, "second", []controller.Input{whole(controller.InputQPrimary, "n", "X")}, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, []string{"first", "second"}, route())
+
+		db.Remove(first)
+		require.Equal(t, []string{"second"}, route())
+
+		db.Remove(second)
+		require.Empty(t, route())
+	}
+}
+
 // A second router starts where the first one ended: what the first has handed over is not taken for handed over again.
 func TestRoutersMayFollowEachOther(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func Of(res resource.Resource, gone bool) Metadata {
 	md := res.Metadata()
 	version := md.Version().Value()
 
-	m := Metadata{KeyOf(md), Facts{
+	m := Metadata{Key{Kind{md.Namespace(), md.Type()}, md.ID()}, Facts{
 		labels:       *md.Labels(),
 		version:      version,
 		created:      md.Created().UnixNano(),

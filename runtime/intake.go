@@ -40,13 +40,13 @@ func newIntake(router *dependency.Router[*entry]) *intake {
 	return &intake{router: router, index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1)}
 }
 
-// put adds changes of one kind, merging those of one resource.
-func (in *intake) put(changes []reduced.Metadata) {
+// put adds changes of one kind, which go that way, merging those of one resource.
+func (in *intake) put(way *dependency.Way[*entry], changes []reduced.Metadata) {
 	if len(changes) == 0 {
 		return
 	}
 
-	if len(changes) == 1 && in.deliverNow(changes) {
+	if len(changes) == 1 && in.deliverNow(way, changes) {
 		return
 	}
 
@@ -59,13 +59,13 @@ func (in *intake) put(changes []reduced.Metadata) {
 }
 
 // deliverNow delivers a change past the set, if that is empty and nobody is delivering.
-func (in *intake) deliverNow(change []reduced.Metadata) bool {
+func (in *intake) deliverNow(way *dependency.Way[*entry], change []reduced.Metadata) bool {
 	if !in.routing.TryLock() {
 		return false
 	}
 	defer in.routing.Unlock()
 
-	return in.len() == 0 && in.router.RouteFew(change, fewDependents)
+	return in.len() == 0 && in.router.RouteFew(way, change, fewDependents)
 }
 
 func (in *intake) add(changes []reduced.Metadata) {

@@ -34,6 +34,7 @@ type session struct {
 	open  bool // the state has opened the watch
 	moved bool // and events have come
 
+	// batches or singles is there, whichever was asked for.
 	batches chan []state.Event
 	singles chan state.Event
 	// expected is how long the batch is whose parts are being taken in.
@@ -74,30 +75,34 @@ func (s *session) connect(ctx context.Context) error {
 	if s.loads && w.single {
 		w.single = false
 
+		s.singles = make(chan state.Event)
+
 		return w.set.state.WatchKind(ctx, w.kind.Pointer(), s.singles, opts...)
 	}
 
 	w.single = s.loads
+	s.batches = make(chan []state.Event)
 
 	return w.set.state.WatchKindAggregated(ctx, w.kind.Pointer(), s.batches, opts...)
 }
 
-// follow takes events until the watch breaks, and returns why.
+// follow takes events until the watch breaks, and returns why. What it has nothing to expect from it does not wait for:
+// every channel more takes time when an event comes.
 func (s *session) follow(ctx context.Context) error {
 	w := s.watch
 	clock := w.set.cfg.Clock
 
-	unsynced := clock.NewTimer(unsyncedWarning)
-	defer unsynced.Stop()
-
-	if !s.loads || s.relists {
-		unsynced.Stop()
-	}
-
 	var (
-		auditor clockwork.Timer
-		audit   <-chan time.Time
+		patient, auditor clockwork.Timer
+		unsynced, audit  <-chan time.Time
 	)
+
+	if s.loads && !s.relists {
+		patient = clock.NewTimer(unsyncedWarning)
+		defer patient.Stop()
+
+		unsynced = patient.Chan()
+	}
 
 	if w.set.cfg.AuditInterval > 0 {
 		auditor = clock.NewTimer(w.set.cfg.AuditInterval)
@@ -114,6 +119,8 @@ func (s *session) follow(ctx context.Context) error {
 		anew := w.anew
 		if s.loading {
 			anew = nil // first come those
+		} else {
+			unsynced = nil
 		}
 
 		select {
@@ -149,15 +156,11 @@ func (s *session) follow(ctx context.Context) error {
 			// Contents that are still coming are nothing to be suspected.
 			shown = s.shown
 			auditor.Reset(w.set.cfg.AuditInterval)
-		case <-unsynced.Chan():
-			if !s.loading {
-				continue
-			}
-
+		case <-unsynced:
 			w.warnUnsynced(patience)
 
 			patience *= 2
-			unsynced.Reset(patience)
+			patient.Reset(patience)
 		}
 
 		if err != nil {
@@ -176,6 +179,10 @@ func (w *watch) warnUnsynced(after time.Duration) {
 // take takes in a batch of events, in parts, so that work on the first ones begins while the last ones are taken in.
 func (s *session) take(ctx context.Context, batch []state.Event) error {
 	s.expected = len(batch)
+
+	if len(batch) <= atOnce && ctx.Err() == nil {
+		return s.takePart(batch)
+	}
 
 	for part := range slices.Chunk(batch, atOnce) {
 		if ctx.Err() != nil {
@@ -205,7 +212,7 @@ func (s *session) takePart(part []state.Event) error {
 		return err
 	})
 
-	w.set.intake.put(s.changes)
+	w.set.intake.put(&w.way, s.changes)
 
 	if len(s.first) > 0 {
 		w.set.first(w.kind, s.first)
@@ -310,18 +317,18 @@ func (s *session) change(event *state.Event) error {
 	}
 
 	if md.Destroyed() {
-		s.remove(event.Resource, md)
+		s.remove(event.Resource, &md)
 	} else {
-		s.put(event.Resource, md)
+		s.put(event.Resource, &md)
 	}
 
 	return nil
 }
 
 // put takes in a resource as an event, or the contents of a load, has shown it.
-func (s *session) put(res resource.Resource, md reduced.Metadata) {
+func (s *session) put(res resource.Resource, md *reduced.Metadata) {
 	if s.table == nil {
-		s.changes = append(s.changes, md)
+		s.changes = append(s.changes, *md)
 
 		return
 	}
@@ -331,7 +338,7 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 
 		if s.seen == nil {
 			s.table.put(res, md) // it was empty
-			s.show(&md)
+			s.show(md)
 
 			return
 		}
@@ -351,20 +358,20 @@ func (s *session) put(res resource.Resource, md reduced.Metadata) {
 	case same && s.loading && old.Version() >= md.Version(), known && !same:
 		// Contents are what there is now. That they are not newer than what is known, and yet something else, means another
 		// incarnation too, created within one tick of the state's clock, or while that stood still in a test.
-		md = md.Recreated()
+		*md = md.Recreated()
 	}
 
 	s.table.put(res, md)
 
 	if known {
-		md = md.Remembering(&old)
+		*md = md.Remembering(&old)
 	}
 
 	// The first contents are nobody's news: controllers start with a wakeup, or with a fill of their queue.
 	if !s.loading || s.relists {
-		s.changes = append(s.changes, md)
+		s.changes = append(s.changes, *md)
 	} else {
-		s.show(&md)
+		s.show(md)
 	}
 }
 
@@ -376,21 +383,21 @@ func (s *session) show(md *reduced.Metadata) {
 	}
 }
 
-func (s *session) remove(res resource.Resource, md reduced.Metadata) {
+func (s *session) remove(res resource.Resource, md *reduced.Metadata) {
 	if s.table != nil {
 		old, known := s.table.lookup(md.ID())
 
 		switch {
 		case known && resource.IsTombstone(res):
-			md = reduced.About(md.Key(), old).Gone()
+			*md = reduced.About(md.Key(), old).Gone()
 		case known:
-			md = md.Remembering(&old)
+			*md = md.Remembering(&old)
 		}
 
 		s.table.remove(md.ID())
 	}
 
-	s.changes = append(s.changes, md)
+	s.changes = append(s.changes, *md)
 }
 
 // complete ends the load: what was known and is not among the contents has gone.

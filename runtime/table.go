@@ -51,7 +51,7 @@ func (t *table) lookup(id resource.ID) (reduced.Facts, bool) {
 	return reduced.Of(res, false).Facts, true
 }
 
-func (t *table) put(res resource.Resource, md reduced.Metadata) {
+func (t *table) put(res resource.Resource, md *reduced.Metadata) {
 	if t.cached == nil {
 		t.known[md.ID()] = md.Facts
 

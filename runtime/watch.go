@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -70,7 +71,8 @@ type watch struct {
 	// comparable tells that the bookmark of a fence has come by once, so that others probably will.
 	comparable bool
 
-	// The fields below belong to the goroutine.
+	// The fields below belong to the goroutine. The way is that of the changes of the kind.
+	way     dependency.Way[*entry]
 	refused int  // failures in a row to resume from the bookmark
 	single  bool // ask for events one by one next time
 	tried   bool // a session was begun before
@@ -153,7 +155,7 @@ func (w *watch) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	s := &session{watch: w, late: w.tried, batches: make(chan []state.Event), singles: make(chan state.Event)}
+	s := &session{watch: w, late: w.tried}
 	w.tried = true
 
 	w.mu.Lock()
