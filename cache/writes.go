@@ -89,6 +89,12 @@ func (wr *Write) Known() bool {
 	return wr.ends != 0
 }
 
+// Knows tells whether the resource is of the incarnation that is known to be there, as [Write.Known] has it. One that is not
+// may have been given another time of creation by its maker.
+func (wr *Write) Knows(res resource.Resource) bool {
+	return wr.Known() && wr.ends == createdOf(res.Metadata())
+}
+
 // Learn tells which incarnation of the resource is there before the write.
 func (wr *Write) Learn(res resource.Resource) {
 	wr.ends = createdOf(res.Metadata())

@@ -89,3 +89,42 @@ func TestDestroyOfWhatCanNotBeLearned(t *testing.T) {
 		}
 	})
 }
+
+// Over a connection, what was created keeps the time that its maker gave it, and may be updated with it. Its owner sees what
+// others make of it all the same, and that it has gone.
+func TestUpdateWithAnotherTimeOfCreation(t *testing.T) {
+	inOwned(t, func(t *testing.T, o *ownedWorld) {
+		o.steps.mu.Lock()
+		o.steps.distant = true
+		o.steps.mu.Unlock()
+
+		x := newTarget("x", 1)
+
+		tick()
+		o.steps.hold()
+		defer o.steps.release()
+
+		o.do(func(ctx context.Context, r controller.Runtime) {
+			require.NoError(t, r.Create(ctx, x))
+			require.Equal(t, 1, o.read(ctx, r), "from now on what is written is kept")
+
+			x.TypedSpec().N = 2
+			require.NoError(t, r.Update(ctx, x))
+			require.Equal(t, 2, o.read(ctx, r))
+		})
+
+		o.othersSet(3, state.WithUpdateOwner("owner"))
+
+		for _, n := range []int{2, 2, 3} {
+			o.steps.let()
+			tick()
+			o.sees(n)
+		}
+
+		o.do(func(ctx context.Context, r controller.Runtime) { require.NoError(t, r.Destroy(ctx, o.x)) })
+		o.sees(0)
+		o.steps.let()
+		tick()
+		o.sees(0)
+	})
+}

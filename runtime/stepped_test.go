@@ -26,6 +26,8 @@ type stepped struct {
 	held    bool
 	// failing is what the next Get returns, once; nil is what it should.
 	failing error
+	// distant is whether what is written is left with the time of creation that the caller gave it, as over a connection.
+	distant bool
 
 	// tokens lets an event pass each while events are held.
 	tokens chan struct{}
@@ -125,7 +127,24 @@ func (s *stepped) Get(ctx context.Context, ptr resource.Pointer, opts ...state.G
 func (s *stepped) Create(ctx context.Context, res resource.Resource, opts ...state.CreateOption) error {
 	s.at("before create")
 
-	return s.CoreState.Create(ctx, res, opts...)
+	return s.answered(res, func() error { return s.CoreState.Create(ctx, res, opts...) })
+}
+
+func (s *stepped) Update(ctx context.Context, res resource.Resource, opts ...state.UpdateOption) error {
+	return s.answered(res, func() error { return s.CoreState.Update(ctx, res, opts...) })
+}
+
+// answered makes a call that tells the resource what it has come to.
+func (s *stepped) answered(res resource.Resource, call func() error) error {
+	s.mu.Lock()
+	distant := s.distant
+	s.mu.Unlock()
+
+	if distant {
+		defer res.Metadata().SetCreated(res.Metadata().Created())
+	}
+
+	return call()
 }
 
 func (s *stepped) Destroy(ctx context.Context, ptr resource.Pointer, opts ...state.DestroyOption) error {

@@ -107,10 +107,23 @@ func (a *Adapter) learn(ctx context.Context, verb Verb, ptr resource.Pointer, wr
 func (a *Adapter) created(ctx context.Context, write *cache.Write, res resource.Resource, before time.Time) {
 	if !write.Followed() || !res.Metadata().Created().Equal(before) {
 		write.Wrote(res)
-
-		return
+	} else {
+		a.wrote(ctx, write, res)
 	}
+}
 
+// updated tells what an update came to. A remote state leaves the resource with the time of creation that it came with,
+// which is its maker's where it was never read. So where that is not what is known, the state is asked.
+func (a *Adapter) updated(ctx context.Context, write *cache.Write, res resource.Resource) {
+	if !write.Followed() || write.Knows(res) {
+		write.Wrote(res)
+	} else {
+		a.wrote(ctx, write, res)
+	}
+}
+
+// wrote asks the state what a write came to.
+func (a *Adapter) wrote(ctx context.Context, write *cache.Write, res resource.Resource) {
 	now, err := a.cfg.State.Get(ctx, res.Metadata())
 
 	switch {

@@ -47,7 +47,7 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 
 	err := a.owned().Update(ctx, res)
 	if err == nil {
-		write.Wrote(res)
+		a.updated(ctx, &write, res)
 	}
 
 	return classify(err, res.Metadata())
