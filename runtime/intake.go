@@ -58,6 +58,16 @@ func (in *intake) put(way *dependency.Way[*entry], changes []reduced.Metadata) {
 	}
 }
 
+// putThen delivers changes, with all that are pending, and calls then before anything else is delivered.
+func (in *intake) putThen(changes []reduced.Metadata, then func()) {
+	in.routing.Lock()
+	defer in.routing.Unlock()
+
+	in.add(changes)
+	in.deliver()
+	then()
+}
+
 // deliverNow delivers a change past the set, if that is empty and nobody is delivering.
 func (in *intake) deliverNow(way *dependency.Way[*entry], change []reduced.Metadata) bool {
 	if !in.routing.TryLock() {

@@ -62,7 +62,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Settings:   settings,
 			Runtime:    stateadapter.New(guard),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
-			Everything: func() { r.fill(e) },
+			Everything: func() { r.fill(e, nil) },
 			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,
@@ -129,7 +129,7 @@ func (r *Runtime) register(
 	failed := r.watches.attempted(ctx, kinds)
 	if failed == nil || r.cfg.OnWatchFailure != EndRun {
 		if e.queue != nil {
-			r.fill(e)
+			r.fill(e, nil)
 		}
 
 		failed = r.start(e)

@@ -384,34 +384,34 @@ func (r *Runtime) first(kind reduced.Kind, keys []reduced.Key) {
 	}
 }
 
-// fillAll gives queue controllers all items of a kind.
-func (r *Runtime) fillAll(kind reduced.Kind) {
+// fillAll gives queue controllers all items of a kind, but for those that they have been told of.
+func (r *Runtime) fillAll(kind reduced.Kind, told map[reduced.Key]struct{}) {
 	for _, e := range r.db.Primaries(kind) {
-		r.fillKind(e, kind)
+		r.fillKind(e, kind, told)
 	}
 }
 
 // missed has all that depend on the kind look again: classic controllers are woken, queue controllers get all their
-// items once more, since a change of a mapped input may concern any of them.
-func (r *Runtime) missed(kind reduced.Kind) {
+// items once more, but for those that they have been told of, since a change of a mapped input may concern any of them.
+func (r *Runtime) missed(kind reduced.Kind, told map[reduced.Key]struct{}) {
 	for _, e := range r.db.Targets(kind) {
 		if e.classic != nil {
 			e.classic.QueueReconcile()
 		} else {
-			r.fill(e)
+			r.fill(e, told)
 		}
 	}
 }
 
-// fill puts all known primary inputs of a queue controller into its queue. Contents that have not come yet follow when they
-// do.
-func (r *Runtime) fill(e *entry) {
+// fill puts all known primary inputs of a queue controller into its queue, but for those that it has been told of. Contents
+// that have not come yet follow when they do.
+func (r *Runtime) fill(e *entry, told map[reduced.Key]struct{}) {
 	for _, kind := range e.node.Kinds() {
-		r.fillKind(e, kind)
+		r.fillKind(e, kind, told)
 	}
 }
 
-func (r *Runtime) fillKind(e *entry, kind reduced.Kind) {
+func (r *Runtime) fillKind(e *entry, kind reduced.Kind, told map[reduced.Key]struct{}) {
 	if e.queue == nil {
 		return
 	}
@@ -422,7 +422,7 @@ func (r *Runtime) fillKind(e *entry, kind reduced.Kind) {
 	}
 
 	if w := r.watches.get(kind); w != nil {
-		e.queue.Fill(w.fill(whole, ids))
+		e.queue.Fill(without(w.fill(whole, ids), told))
 	}
 }
 

@@ -200,7 +200,6 @@ func (s *session) take(ctx context.Context, batch []state.Event) error {
 // takePart brings the table up to date, and puts what it comes to into the intake. The cache shows a change before
 // anybody can be woken for it.
 func (s *session) takePart(part []state.Event) error {
-	w := s.watch
 	s.changes, s.first = s.changes[:0], s.first[:0]
 
 	var loaded bool
@@ -212,11 +211,7 @@ func (s *session) takePart(part []state.Event) error {
 		return err
 	})
 
-	w.set.intake.put(&w.way, s.changes)
-
-	if len(s.first) > 0 {
-		w.set.first(w.kind, s.first)
-	}
+	s.tell(loaded)
 
 	if cap(s.changes) > keepPending {
 		s.changes = nil
@@ -226,15 +221,58 @@ func (s *session) takePart(part []state.Event) error {
 		s.first = nil // there will be no more
 	}
 
-	switch {
-	case !loaded || s.relists:
-	case s.late:
-		w.set.missed(w.kind)
-	case s.table.cached != nil:
-		w.set.fill(w.kind)
+	return err
+}
+
+// tell has those told whom a part concerns. A resource that the contents have shown, and that has changed since, is not to
+// be worked on twice: changes go first then, and what is filled in goes right after them, without what they are about.
+func (s *session) tell(loaded bool) {
+	w := s.watch
+	completes := loaded && !s.relists && (s.late || s.table.cached != nil)
+
+	if len(s.changes) == 0 || !completes && len(s.first) == 0 {
+		w.set.intake.put(&w.way, s.changes)
+		s.fill(completes, nil)
+
+		return
 	}
 
-	return err
+	told := make(map[reduced.Key]struct{}, len(s.changes))
+	for i := range s.changes {
+		told[s.changes[i].Key()] = struct{}{}
+	}
+
+	w.set.intake.putThen(s.changes, func() { s.fill(completes, told) })
+}
+
+// fill has queues filled with what first contents have shown, but for what their controllers have been told of.
+func (s *session) fill(completes bool, told map[reduced.Key]struct{}) {
+	w := s.watch
+
+	if len(s.first) > 0 {
+		w.set.first(w.kind, without(s.first, told))
+	}
+
+	switch {
+	case !completes:
+	case s.late:
+		w.set.missed(w.kind, told)
+	default:
+		w.set.fill(w.kind, told)
+	}
+}
+
+// without takes keys out of the list, in place.
+func without(keys []reduced.Key, some map[reduced.Key]struct{}) []reduced.Key {
+	if len(some) == 0 {
+		return keys
+	}
+
+	return slices.DeleteFunc(keys, func(key reduced.Key) bool {
+		_, is := some[key]
+
+		return is
+	})
 }
 
 func (s *session) apply(batch []state.Event) (loaded bool, err error) {

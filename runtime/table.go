@@ -17,6 +17,9 @@ type table struct {
 	known  map[resource.ID]reduced.Facts
 	// gone are ids to look at when the cache is published next: destroyed, or tearing down.
 	gone []resource.ID
+	// complete tells that all contents have come, which the readers of the cache are let in for with the next publication:
+	// they see what else came with the end of the contents.
+	complete bool
 }
 
 func newTable(cached *cache.Collection) *table {
@@ -84,6 +87,11 @@ func (t *table) publish() {
 
 	t.cached.Publish(t.gone...)
 	t.gone = t.gone[:0]
+
+	if t.complete {
+		t.complete = false
+		t.cached.Complete()
+	}
 }
 
 // load says that all contents are going to be asked for.
@@ -93,16 +101,11 @@ func (t *table) load() {
 	}
 }
 
-// loaded says that all contents have come, and lets the readers of the cache in.
+// loaded says that all contents have come. The readers of the cache are let in with the next publication.
 func (t *table) loaded() {
 	if t.cached != nil {
 		t.cached.Loaded()
-	}
-
-	t.publish()
-
-	if t.cached != nil {
-		t.cached.Complete()
+		t.complete = true
 	}
 }
 

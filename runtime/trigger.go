@@ -28,7 +28,7 @@ func (r *Runtime) Trigger(name string, pointers ...resource.Pointer) error {
 	}
 
 	if len(pointers) == 0 {
-		r.fill(e)
+		r.fill(e, nil)
 
 		return nil
 	}

@@ -229,7 +229,7 @@ func (w *watch) connected(s *session) {
 	w.mu.Unlock()
 
 	if !s.resumes && !s.loads && s.late {
-		w.set.missed(w.kind)
+		w.set.missed(w.kind, nil)
 	}
 
 	w.firstAttempted()

@@ -27,11 +27,11 @@ type watches struct {
 	// fail ends the engine with the failure of a watch.
 	fail func(error)
 	// first is called with keys that the first contents of a kind have shown, and fill when all of the kind are to be had
-	// at once.
+	// at once, but for those that have been told of.
 	first func(kind reduced.Kind, keys []reduced.Key)
-	fill  func(kind reduced.Kind)
-	// missed is called when changes of a kind may have been missed and nobody can tell which.
-	missed func(reduced.Kind)
+	fill  func(kind reduced.Kind, told map[reduced.Key]struct{})
+	// missed is called when changes of a kind may have been missed and nobody can tell which, but for those told of.
+	missed func(kind reduced.Kind, told map[reduced.Key]struct{})
 
 	failures, relists, audits *metrics.Counter
 
