@@ -12,12 +12,26 @@ import (
 const handful = 8
 
 // inputIndex finds the inputs of one controller where they are many.
-type inputIndex[T any] map[reduced.Kind]*kindInputs[T]
+type inputIndex[T any] struct {
+	kinds map[reduced.Kind]*kindInputs[T]
+	// last is the kind that was entered last: many inputs are mostly of one kind, and comparing is faster than hashing.
+	last *kindInputs[T]
+}
 
 // kindInputs are the inputs of one controller on one kind.
 type kindInputs[T any] struct {
+	kind  reduced.Kind
 	whole *dependent[T]
 	ids   map[resource.ID]*dependent[T]
+}
+
+// of returns the inputs on a kind, or nil.
+func (x *inputIndex[T]) of(kind reduced.Kind) *kindInputs[T] {
+	if last := x.last; last != nil && last.kind == kind {
+		return last
+	}
+
+	return x.kinds[kind]
 }
 
 // match is find without the lock, which it takes itself where the inputs are many.
@@ -38,7 +52,7 @@ func (n *Node[T]) find(key reduced.Key) (whole, one *dependent[T]) {
 		return find(n.inputs, key)
 	}
 
-	k := n.index[key.Kind]
+	k := n.index.of(key.Kind)
 	if k == nil {
 		return nil, nil
 	}
@@ -82,7 +96,7 @@ func (n *Node[T]) reindex(added, removed []*dependent[T]) {
 
 		return
 	case n.index == nil:
-		n.index, added, removed = inputIndex[T]{}, n.inputs, nil
+		n.index, added, removed = &inputIndex[T]{kinds: map[reduced.Kind]*kindInputs[T]{}}, n.inputs, nil
 	}
 
 	n.few.Store(nil)
@@ -96,12 +110,14 @@ func (n *Node[T]) reindex(added, removed []*dependent[T]) {
 	}
 }
 
-func (x inputIndex[T]) add(d *dependent[T]) {
-	k := x[d.kind()]
+func (x *inputIndex[T]) add(d *dependent[T]) {
+	k := x.of(d.kind())
 	if k == nil {
-		k = &kindInputs[T]{}
-		x[d.kind()] = k
+		k = &kindInputs[T]{kind: d.kind()}
+		x.kinds[k.kind] = k
 	}
+
+	x.last = k
 
 	id, byID := d.input.ID.Get()
 	if !byID {
@@ -118,8 +134,8 @@ func (x inputIndex[T]) add(d *dependent[T]) {
 }
 
 // remove takes an input away, unless another one answers for its key by now.
-func (x inputIndex[T]) remove(d *dependent[T]) {
-	k := x[d.kind()]
+func (x *inputIndex[T]) remove(d *dependent[T]) {
+	k := x.of(d.kind())
 
 	if id, byID := d.input.ID.Get(); byID && k.ids[id] == d {
 		delete(k.ids, id)
@@ -128,6 +144,10 @@ func (x inputIndex[T]) remove(d *dependent[T]) {
 	}
 
 	if k.whole == nil && len(k.ids) == 0 {
-		delete(x, d.kind())
+		delete(x.kinds, k.kind)
+
+		if x.last == k {
+			x.last = nil
+		}
 	}
 }

@@ -33,7 +33,7 @@ type Node[T any] struct {
 	// Database.mu, so that who holds that may read as well.
 	mu     sync.RWMutex
 	inputs []*dependent[T] // in the order in which they were given last
-	index  inputIndex[T]   // nil while the inputs are few
+	index  *inputIndex[T]  // nil while the inputs are few
 	// few are the inputs while they are few, for reading without the lock. They do not change.
 	few atomic.Pointer[[]*dependent[T]]
 }
