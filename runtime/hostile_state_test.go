@@ -2,8 +2,10 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -313,6 +315,56 @@ func TestFirstContentsAreWorkedOnAsTheyCome(t *testing.T) {
 				w.end()
 			})
 		})
+	}
+}
+
+// First contents count that were complete before the state failed in the same breath, however it did.
+func TestContentsBeforeABadEventCount(t *testing.T) {
+	for name, bad := range map[string]state.Event{
+		"error":       {Type: state.Errored, Error: errBroken},
+		"nil":         {Type: state.Destroyed},
+		"that panics": {Type: state.Destroyed, Resource: (*source)(nil)},
+	} {
+		for _, cached := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, cached: %t", name, cached), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var (
+						ids      []resource.ID
+						contents []state.Event
+					)
+
+					for i := range 15 { // which are looked at before what follows them is
+						ids = append(ids, fmt.Sprintf("%02d", i))
+						contents = append(contents, created(ids[i], 1))
+					}
+
+					st := &script{State: newState()}
+					st.call = func(ctx context.Context, n int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+						switch {
+						case n == 0 && !cached:
+							return errBroken // so that all are filled in when they are complete
+						case opts.BootstrapContents:
+							return play(ctx, ch, append(slices.Clone(contents), bootstrapped, bad))
+						default:
+							return nil
+						}
+					}
+
+					var cfg runtime.Config
+					if cached {
+						cfg = cachedSources()
+					}
+
+					w := newWorld(t, st, cfg, nil)
+					seen := w.reconcilesSources()
+
+					w.start()
+					time.Sleep(time.Hour)
+					assert.Equal(t, ids, seen.all())
+					w.end()
+				})
+			})
+		}
 	}
 }
 

@@ -202,16 +202,12 @@ func (s *session) take(ctx context.Context, batch []state.Event) error {
 func (s *session) takePart(part []state.Event) error {
 	s.changes, s.first = s.changes[:0], s.first[:0]
 
-	var loaded bool
+	loading := s.loading
 
-	// What came before a bad event is in the table already, and must not be lost with it.
-	err := adapter.Contain(func() (err error) {
-		loaded, err = s.apply(part)
+	// What came before a bad event is in the table already, and must not be lost with it, however bad it is.
+	err := adapter.Contain(func() error { return s.apply(part) })
 
-		return err
-	})
-
-	s.tell(loaded)
+	s.tell(loading && !s.loading)
 
 	if cap(s.changes) > keepPending {
 		s.changes = nil
@@ -275,7 +271,7 @@ func without(keys []reduced.Key, some map[reduced.Key]struct{}) []reduced.Key {
 	})
 }
 
-func (s *session) apply(batch []state.Event) (loaded bool, err error) {
+func (s *session) apply(batch []state.Event) error {
 	w := s.watch
 
 	w.mu.Lock()
@@ -286,7 +282,7 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 	}
 
 	if w.table != s.table {
-		return false, errTracking
+		return errTracking
 	}
 
 	if s.table != nil {
@@ -307,23 +303,21 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 		switch event.Type {
 		case state.Errored:
 			if event.Error == nil {
-				return loaded, fmt.Errorf("the watch of %s reported an error without saying which", w.kind)
+				return fmt.Errorf("the watch of %s reported an error without saying which", w.kind)
 			}
 
-			return loaded, event.Error
+			return event.Error
 		case state.Bootstrapped:
 			if s.loading {
 				s.complete()
-
-				loaded = true
 			}
 		case state.Created, state.Updated, state.Destroyed:
-			if err = s.change(event); err != nil {
-				return loaded, err
+			if err := s.change(event); err != nil {
+				return err
 			}
 		case state.Noop:
 		default:
-			return loaded, fmt.Errorf("the watch of %s sent an event of the unknown type %d", w.kind, event.Type)
+			return fmt.Errorf("the watch of %s sent an event of the unknown type %d", w.kind, event.Type)
 		}
 
 		s.moved = true
@@ -340,7 +334,7 @@ func (s *session) apply(batch []state.Event) (loaded bool, err error) {
 		w.passLocked(bookmark, event.Type == state.Bootstrapped)
 	}
 
-	return loaded, nil
+	return nil
 }
 
 // change takes in a resource that an event has shown, unless it does not belong to the kind.
