@@ -10,9 +10,11 @@ type Config struct {
 	Kinds []reduced.Kind
 
 	// Detect, if it is not nil, has the cache find out who changes a resource that was only lent, and is told. It is
-	// called in the goroutine that finds the change, which may be any that uses the cache, holds no lock, and must not
-	// change the resource. Reads then cost a comparison for each resource lent, and memory is needed for a second copy of
-	// each; it is for tests and for the search of an error. Nil, the default, costs nothing.
+	// called in the goroutine that finds the change, which may be any that uses the cache, and must not change the resource.
+	// No lock of the cache is held, but where it is the watch that finds the change, that waits: to ask the engine for its
+	// health or for a barrier from within would be to wait for oneself. Reads then cost a comparison for each resource
+	// lent, and memory is needed for a second copy of each; it is for tests and for the search of an error. Nil, the
+	// default, costs nothing.
 	Detect func(*MutationError)
 }
 
