@@ -854,6 +854,36 @@ func TestAuditLetsSlowContentsCome(t *testing.T) {
 	})
 }
 
+// Nor does it where they come late, and all at once.
+func TestAuditLetsLateContentsCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState()}
+		st.call = func(ctx context.Context, _ int, ch chan<- []state.Event, opts state.WatchKindOptions) error {
+			if !opts.BootstrapContents {
+				return nil
+			}
+
+			return playSlowly(ctx, ch, 35*time.Second, []state.Event{created("a", 1), bootstrapped})
+		}
+
+		cfg := cachedSources()
+		cfg.AuditInterval = 10 * time.Second
+
+		w := newWorld(t, st, cfg, nil)
+		w.start()
+		time.Sleep(5*time.Minute + time.Second)
+		assert.True(t, w.Health().Kinds[0].Synced)
+
+		// Once they have come, it is as impatient as ever.
+		before := len(st.asked())
+
+		time.Sleep(time.Minute)
+		assert.Len(t, st.asked(), before+6)
+		w.end()
+		time.Sleep(time.Minute) // for what the state was about to send
+	})
+}
+
 // A kind whose first contents never come does not hold up the end, not even where a controller waits for them under a
 // context that does not end.
 func TestEndLetsReadersOfUnfilledCachesGo(t *testing.T) {

@@ -15,8 +15,12 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// atOnce is how many events of a batch are taken in before others are told of them.
-const atOnce = 512
+const (
+	// atOnce is how many events of a batch are taken in before others are told of them.
+	atOnce = 512
+	// mostBehindhand is how often contents may be given twice the time to come before an audit.
+	mostBehindhand = 10
+)
 
 // session is one open watch, from connecting to the moment it breaks. There are three ways to open it: resumed from a
 // bookmark, loading all contents, or from now on. Loaded contents are the first ones of the table, or are compared with
@@ -104,8 +108,13 @@ func (s *session) follow(ctx context.Context) error {
 		unsynced = patient.Chan()
 	}
 
-	if w.set.cfg.AuditInterval > 0 {
-		auditor = clock.NewTimer(w.set.cfg.AuditInterval)
+	interval := w.set.cfg.AuditInterval
+	if s.loads {
+		interval <<= w.behindhand
+	}
+
+	if interval > 0 {
+		auditor = clock.NewTimer(interval)
 		defer auditor.Stop()
 
 		audit = auditor.Chan()
@@ -150,12 +159,16 @@ func (s *session) follow(ctx context.Context) error {
 			if !s.loading || s.shown <= shown {
 				w.set.audits.Inc()
 
+				if s.loading {
+					w.behindhand = min(w.behindhand+1, mostBehindhand)
+				}
+
 				return errAudit
 			}
 
 			// Contents that are still coming are nothing to be suspected.
 			shown = s.shown
-			auditor.Reset(w.set.cfg.AuditInterval)
+			auditor.Reset(interval)
 		case <-unsynced:
 			w.warnUnsynced(patience)
 
@@ -460,7 +473,7 @@ func (s *session) complete() {
 	}
 
 	s.loading, s.seen = false, nil
-	w.single = false
+	w.single, w.behindhand = false, 0
 	w.synced = true
 
 	s.table.loaded()

@@ -75,10 +75,13 @@ type watch struct {
 	way     dependency.Way[*entry]
 	refused int  // failures in a row to resume from the bookmark
 	single  bool // ask for events one by one next time
-	tried   bool // a session was begun before
-	began   time.Time
-	exited  error // set when the state has ended the goroutine
-	retry   *adapter.Retry
+	// behindhand is how many audits in a row have found that contents were not coming. They may be all in one message that
+	// takes longer, so each time the next ones get twice as long.
+	behindhand int
+	tried      bool // a session was begun before
+	began      time.Time
+	exited     error // set when the state has ended the goroutine
+	retry      *adapter.Retry
 }
 
 // step is one session with what follows it; it tells whether there is to be another. There is until the context ends or,
