@@ -260,6 +260,19 @@ func TestHostileWatchesAreNamed(t *testing.T) {
 	}
 }
 
+// A watch that fails as soon as it was opened ends the run with its failure, whoever comes to know of it first.
+func TestWatchThatFailsAtOnceEndsTheRun(t *testing.T) {
+	for range 2_000 { // which of two goroutines is quicker is chance
+		st := &script{State: newState(), call: func(ctx context.Context, _ int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			return play(ctx, ch, []state.Event{{Type: state.Errored, Error: errBroken}})
+		}}
+		cfg := cachedSources()
+		cfg.OnWatchFailure = runtime.EndRun
+
+		require.ErrorIs(t, newWorld(t, st, cfg, nil).Run(t.Context()), errBroken)
+	}
+}
+
 // What came before a bad event in one batch is not lost with it.
 func TestGoodEventsBeforeABadOneCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -109,13 +109,15 @@ func (w *watch) step(ctx context.Context) bool {
 	attempt, delay := w.retry.Failed(w.set.cfg.Clock.Since(w.began))
 	next := w.set.cfg.Clock.Now().Add(delay)
 
-	w.failed(err, attempt, next)
-
+	// The run has its failure before others can see it: who waits for the watch ends the run as well.
 	if w.set.cfg.OnWatchFailure == EndRun {
 		w.set.fail(err)
+		w.failed(err, attempt, next)
 
 		return false
 	}
+
+	w.failed(err, attempt, next)
 
 	w.set.failures.Inc()
 	w.set.logger.Warn("watch failed and will be resumed", append(adapter.ErrorFields(err), zap.Stringer("kind", w.kind),
