@@ -90,8 +90,7 @@ func (n *Node[T]) declared(in controller.Input) *dependent[T] {
 func (n *Node[T]) reindex(added, removed []*dependent[T]) {
 	switch {
 	case len(n.inputs) <= handful:
-		few := n.inputs
-		n.few.Store(&few)
+		n.show(n.inputs)
 		n.index = nil
 
 		return
@@ -108,6 +107,17 @@ func (n *Node[T]) reindex(added, removed []*dependent[T]) {
 	for _, d := range removed {
 		n.index.remove(d)
 	}
+}
+
+// show lets inputs that are few, and not nil, be read without the lock.
+func (n *Node[T]) show(inputs []*dependent[T]) {
+	few := &n.room.few
+	if *few != nil {
+		few = new([]*dependent[T]) // somebody may be reading the first ones
+	}
+
+	*few = inputs
+	n.few.Store(few)
 }
 
 func (x *inputIndex[T]) add(d *dependent[T]) {

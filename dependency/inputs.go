@@ -48,7 +48,7 @@ func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input)
 		return u, nil
 	}
 
-	u.with = make([]*dependent[T], len(inputs))
+	u.settle(node, len(inputs))
 	moved := u.align(old, inputs)
 
 	// Those that were given elsewhere, or not any more, can be taken; all others have their place already.
@@ -98,6 +98,18 @@ func (db *Database[T]) plan(node *Node[T], form Form, inputs []controller.Input)
 	}
 
 	return u, nil
+}
+
+// settle finds the room for what is given: that of the node where it is the first and little.
+func (u *update[T]) settle(node *Node[T], count int) {
+	if node.inputs != nil || count > len(node.room.inputs) {
+		u.with = make([]*dependent[T], count)
+
+		return
+	}
+
+	u.with, u.room = node.room.inputs[:count:count], node.room.dependents[:]
+	clear(u.with) // of inputs that were refused
 }
 
 // align puts the inputs that have stayed in order into their places, and returns those of the old ones that have not.

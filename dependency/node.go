@@ -32,10 +32,22 @@ type Node[T any] struct {
 	// mu guards inputs and index; it is held for writing only while an input update is put in force, which is done under
 	// Database.mu, so that who holds that may read as well.
 	mu     sync.RWMutex
-	inputs []*dependent[T] // in the order in which they were given last
+	inputs []*dependent[T] // in the order in which they were given last; nil before the first ones
 	index  *inputIndex[T]  // nil while the inputs are few
 	// few are the inputs while they are few, for reading without the lock. They do not change.
 	few atomic.Pointer[[]*dependent[T]]
+
+	room room[T]
+}
+
+// room is for what a controller declares first, which is mostly little and mostly stays: a part of the node, since each
+// thing that is allocated takes its time when thousands of controllers are registered. Once in force, nothing of it is used
+// again, since somebody may be reading it; guarded by Database.mu.
+type room[T any] struct {
+	dependents [2]dependent[T]
+	inputs     [2]*dependent[T]
+	few        []*dependent[T]
+	outputs    [1]controller.Output
 }
 
 // Name returns the name of the controller.

@@ -25,9 +25,9 @@ func (o *outputs) contain(typ resource.Type) bool {
 	return slices.ContainsFunc(o.list, func(out controller.Output) bool { return out.Type == typ })
 }
 
-// declare takes the outputs, which are valid.
-func (o *outputs) declare(list []controller.Output) {
-	o.list = slices.Clone(list)
+// declare takes the outputs, and keeps them in the room if that is enough.
+func (o *outputs) declare(list, room []controller.Output) {
+	o.list = append(room, list...)
 	slices.SortFunc(o.list, func(a, b controller.Output) int { return cmp.Compare(a.Type, b.Type) })
 
 	if len(list) <= handful {
@@ -43,7 +43,7 @@ func (o *outputs) declare(list []controller.Output) {
 
 // checkOutputs declares the outputs of a node that is not registered yet, and tells what is wrong with them.
 func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) error {
-	node.outputs.declare(outputs)
+	node.outputs.declare(outputs, node.room.outputs[:0])
 
 	for i, out := range node.outputs.list {
 		refuse := func(reason error, other, hint string) error {
