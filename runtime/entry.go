@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 
@@ -36,7 +37,7 @@ type entry struct {
 	// The fields below are guarded by Runtime.mu.
 	entered bool // it was registered, and was not unregistered
 	started bool
-	ctx     context.Context // of the controller, nil before it is started
+	ctx     context.Context // that ends the controller; nil before it is started, not changed afterwards
 	cancel  context.CancelFunc
 	length  *metrics.Gauge // of the queue, while the engine runs
 	gone    chan struct{}  // made when it is being unregistered, closed when it was
@@ -54,23 +55,28 @@ type classicEntry struct {
 // name returns the name of the controller.
 func (e *entry) name() string { return e.node.Name() }
 
-// inside is the context of a controller, which knows whose it is.
-type inside struct {
-	context.Context
-
-	entry *entry
-}
+// inside is the context of a started controller, which knows whose it is: that of its entry.
+type inside entry
 
 // insideKey is the key under which the context of a controller holds its name.
 type insideKey struct{ runtime *Runtime }
 
+// Deadline implements [context.Context].
+func (c *inside) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
+
+// Done implements [context.Context].
+func (c *inside) Done() <-chan struct{} { return c.ctx.Done() }
+
+// Err implements [context.Context].
+func (c *inside) Err() error { return c.ctx.Err() }
+
 // Value implements [context.Context].
-func (c inside) Value(key any) any {
-	if key == any(insideKey{c.entry.runtime}) {
-		return c.entry.name()
+func (c *inside) Value(key any) any {
+	if key == any(insideKey{c.runtime}) {
+		return (*entry)(c).name()
 	}
 
-	return c.Context.Value(key)
+	return c.ctx.Value(key)
 }
 
 // unit returns the adapter, whichever it is.

@@ -204,9 +204,8 @@ func (r *Runtime) start(e *entry) error {
 	}
 
 	e.started = true
-	ctx, cancel := context.WithCancel(r.ctx)
-	e.ctx, e.cancel = inside{ctx, e}, cancel
-	e.unit().Start(e.ctx)
+	e.ctx, e.cancel = context.WithCancel(r.ctx)
+	e.unit().Start((*inside)(e))
 
 	return nil
 }

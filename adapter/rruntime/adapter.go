@@ -70,8 +70,7 @@ type Adapter struct {
 	recorder   adapter.Recorder
 	loop       sync.WaitGroup
 
-	// ctx and events are set by Start, and there once running tells so.
-	ctx     context.Context
+	// events is made by Start, and there once running tells so.
 	events  chan controller.ReconcileEvent
 	running atomic.Bool
 	// exited tells that the last Run has ended its goroutine; it belongs to the controller's goroutine.
@@ -143,13 +142,13 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) 
 func (a *Adapter) Start(ctx context.Context) {
 	now := a.shared.Clock.Now()
 
-	a.ctx, a.events = ctx, make(chan controller.ReconcileEvent, 1)
+	a.events = make(chan controller.ReconcileEvent, 1)
 	a.events <- controller.ReconcileEvent{}
 	a.pending.Store(int64(now.Sub(a.shared.Epoch)))
 	a.recorder.Enter(adapter.Running, now)
 	a.running.Store(true)
 
-	adapter.Loop(&a.loop, a.step, func() { a.exited = true })
+	adapter.Loop(&a.loop, func() bool { return a.step(ctx) }, func() { a.exited = true })
 }
 
 // Wait returns when the controller's goroutine has ended. It is called once, after the end of the context that was
@@ -175,26 +174,24 @@ func (a *Adapter) Status() adapter.Status {
 
 // step is one call of Run with what follows it; it tells whether there is to be another. Of its own it needs little of
 // the stack, so that a controller that waits can do with the smallest one.
-func (a *Adapter) step() bool {
+func (a *Adapter) step(ctx context.Context) bool {
 	if a.exited {
 		a.exited = false
 
-		return a.ended(adapter.ErrGoexit)
+		return a.ended(ctx, adapter.ErrGoexit)
 	}
 
-	return a.ended(adapter.Contain(a.run))
+	return a.ended(ctx, adapter.Contain(func() error { return a.controller.Run(ctx, a, a.Logger()) }))
 }
 
-func (a *Adapter) run() error { return a.controller.Run(a.ctx, a, a.Logger()) }
-
 // ended follows a call of Run that returned the error.
-func (a *Adapter) ended(err error) (again bool) {
+func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 	a.StopTrackingOutputs()
 
 	now := a.shared.Clock.Now()
 
 	switch {
-	case a.ctx.Err() != nil:
+	case ctx.Err() != nil:
 		// It was told to stop; whatever it returned is the answer to that.
 		a.recorder.Enter(adapter.Stopped, now)
 		a.Logger().Debug("controller stopped", zap.NamedError("returned", err))
@@ -222,7 +219,7 @@ func (a *Adapter) ended(err error) (again bool) {
 	a.Logger().Error("controller failed and will be restarted", append(adapter.ErrorFields(err),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
-	if !adapter.Sleep(a.ctx, a.shared.Clock, delay) {
+	if !adapter.Sleep(ctx, a.shared.Clock, delay) {
 		a.recorder.Enter(adapter.Stopped, a.shared.Clock.Now())
 
 		return false
