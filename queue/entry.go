@@ -120,6 +120,19 @@ func (s *slab[K, V]) remove(l *list, r ref) {
 	l.count--
 }
 
+// join appends another list, which is no list any more then.
+func (s *slab[K, V]) join(l *list, behind list) {
+	switch {
+	case l.count == 0:
+		*l = behind
+	case behind.count > 0:
+		s.at(l.tail).next = behind.head
+		s.at(behind.head).prev = l.tail
+		l.tail = behind.tail
+		l.count += behind.count
+	}
+}
+
 // each calls visit for every entry from head to tail.
 func (s *slab[K, V]) each(l *list, visit func(*entry[K, V])) {
 	for r := l.head; r != 0; r = s.at(r).next {

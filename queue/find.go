@@ -1,15 +1,14 @@
 package queue
 
-// hashOf returns the hash by which a key is found. It is good in its first and in its last bits where what the owner
-// returns is not, such as a number that counts.
+import "github.com/switchyard-run/switchyard/internal/index"
+
+// hashOf returns the hash by which a key is found.
 func (t *table[K, V]) hashOf(key K) uint32 {
 	if t.hash == nil {
 		return 0
 	}
 
-	hash := t.hash(key)
-
-	return uint32((hash ^ hash>>32) * 0x9e3779b97f4a7c15 >> 32)
+	return index.Spread(t.hash(key))
 }
 
 // find returns the entry of a key, or none.
@@ -18,18 +17,7 @@ func (t *table[K, V]) find(key K, hash uint32) ref {
 		return t.plain[key]
 	}
 
-	s := t.index.segment(hash)
-	if s == nil {
-		return 0
-	}
-
-	for at := s.home(hash); s.cells[at] != 0; at = s.next(at) {
-		if c := s.cells[at]; c.hash() == hash && t.entries.at(c.ref()).key == key {
-			return c.ref()
-		}
-	}
-
-	return 0
+	return t.index.Find(hash, func(r ref) bool { return t.entries.at(r).key == key })
 }
 
 // create returns a detached entry for a key that has none.
@@ -48,7 +36,7 @@ func (t *table[K, V]) enter(r ref) {
 
 	switch {
 	case t.hash != nil:
-		t.index.add(e.hash, r)
+		t.index.Add(e.hash, r)
 	case t.plain == nil:
 		t.plain = map[K]ref{e.key: r}
 	default:
@@ -59,7 +47,7 @@ func (t *table[K, V]) enter(r ref) {
 // leave has an entry be found no more.
 func (t *table[K, V]) leave(r ref) {
 	if e := t.entries.at(r); t.hash != nil {
-		t.index.remove(e.hash, r)
+		t.index.Remove(e.hash, r)
 	} else {
 		delete(t.plain, e.key)
 	}
@@ -70,7 +58,7 @@ func (t *table[K, V]) leave(r ref) {
 func (t *table[K, V]) pack() {
 	old := t.entries
 
-	t.entries, t.index, t.plain = slab[K, V]{spare: old.spare}, index{}, nil
+	t.entries, t.index, t.plain = slab[K, V]{spare: old.spare}, index.Index{}, nil
 
 	move := func(from ref) (to ref) {
 		to = t.entries.take()

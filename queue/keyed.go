@@ -39,11 +39,15 @@ type KeyedConfig[K comparable, V any] struct {
 	// a queue of a million keys several times as long.
 	Hash func(key K) uint64
 
+	// Compare orders keys, below zero if a comes before b, zero only if they are equal. It must be quick and must not call the
+	// queue. The default is that PutSorted is nothing else than PutAll.
+	Compare func(a, b K) int
+
 	// Merge combines the value that waits under a key with one that is put for the same key. The default takes the
 	// newer one. It is called with the queue locked: it must be quick and must not call the queue.
 	Merge func(older, newer V) V
 
-	// Ready is called after Put, PutAll, Done, TakeNext, Retry or the timer has made at least one key ready: once for a
+	// Ready is called after Put, PutAll, PutSorted, Done, TakeNext, Retry or the timer has made at least one key ready: once for a
 	// call, not once for a key. The default is to tell nobody. It is a hint: somebody else may have taken the key before.
 	//
 	// It is called without the queue's lock, on the goroutine of the caller or of the clock, possibly by several at
@@ -54,7 +58,9 @@ type KeyedConfig[K comparable, V any] struct {
 
 // NewKeyed returns an empty queue that keeps its delays on the given clock. Nil stands for the real clock.
 func NewKeyed[K comparable, V any](clk clockwork.Clock, cfg KeyedConfig[K, V]) *Keyed[K, V] {
-	return &Keyed[K, V]{ready: cfg.Ready, items: table[K, V]{hash: cfg.Hash, merge: cfg.Merge}, alarm: newAlarm(clk)}
+	items := table[K, V]{hash: cfg.Hash, merge: cfg.Merge, compare: cfg.Compare}
+
+	return &Keyed[K, V]{ready: cfg.Ready, items: items, alarm: newAlarm(clk)}
 }
 
 // Put says that a key is to be worked on, with a value. What happens depends on where the key is:
@@ -103,6 +109,27 @@ func (q *Keyed[K, V]) putAll(items iter.Seq2[K, V], lane Lane) (tell bool) {
 	now := q.catchUpLocked()
 
 	q.noteLocked(q.items.putAll(items, lane, now))
+
+	return q.settleLocked(now)
+}
+
+// PutSorted is PutAll into [Fill] for keys that mostly come in ascending order, all of them with the zero value. Where they do,
+// also from one call to the next, they wait in little more memory than the slice, which belongs to the queue from now on.
+func (q *Keyed[K, V]) PutSorted(keys []K) {
+	q.tell(q.putSorted(keys))
+}
+
+func (q *Keyed[K, V]) putSorted(keys []K) (tell bool) {
+	q.mu.Lock()
+	defer q.unlock()
+
+	if q.stopped {
+		return false
+	}
+
+	now := q.catchUpLocked()
+
+	q.noteLocked(q.items.putSorted(keys, now))
 
 	return q.settleLocked(now)
 }

@@ -281,15 +281,19 @@ var hashes = []func(int) uint64{
 	func(int) uint64 { return math.MaxUint64 },
 }
 
+// compares are an order, its reverse, and none.
+var compares = []func(a, b int) int{cmp.Compare[int], func(a, b int) int { return cmp.Compare(b, a) }, nil}
+
 // runKeyed runs chosen operations against a Keyed and its model side by side. It must run in a synctest bubble.
 func runKeyed(t require.TestingT, keys int, c choices) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clk := clockwork.NewFakeClockAt(start)
 	told := 0
 	q := queue.NewKeyed(clk, queue.KeyedConfig[int, string]{
-		Hash:  hashes[c.pick(len(hashes))],
-		Merge: func(older, newer string) string { return older + "+" + newer },
-		Ready: func() { told++ },
+		Hash:    hashes[c.pick(len(hashes))],
+		Compare: compares[c.pick(len(compares))],
+		Merge:   func(older, newer string) string { return older + "+" + newer },
+		Ready:   func() { told++ },
 	})
 	m := &keyedModel{now: start, failures: map[int]int{}}
 
@@ -300,7 +304,7 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 		wantTold := 0
 		told = 0
 
-		switch op := c.pick(22); op {
+		switch op := c.pick(25); op {
 		case 0, 1, 2, 3:
 			lane := queue.Lane(op % 2)
 			q.Put(key, value, lane)
@@ -315,6 +319,16 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 			}
 
 			q.PutAll(all(items...), queue.Fill)
+
+			wantTold = m.told()
+		case 22, 23, 24:
+			sorted := make([]int, c.pick(8))
+			for i := range sorted {
+				sorted[i] = (key + i + i*c.pick(3)) % keys
+				m.put(sorted[i], "", queue.Fill)
+			}
+
+			q.PutSorted(sorted)
 
 			wantTold = m.told()
 		case 5, 6, 7, 8:

@@ -38,6 +38,11 @@ func (q *Keyed[K, V]) Pending() []PendingItem[K] {
 	}
 
 	t.entries.each(&t.ready[Live], add)
+
+	for key := range t.series.all() {
+		items = append(items, PendingItem[K]{Key: key, State: Ready, Lane: Fill})
+	}
+
 	t.entries.each(&t.ready[Fill], add)
 
 	for _, s := range t.delayed.sorted() {

@@ -1,6 +1,10 @@
 package queue
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/switchyard-run/switchyard/internal/index"
+)
 
 const (
 	// chunkSize is how many entries are allocated at once: enough to make the allocator cheap, few enough for a queue that
@@ -11,9 +15,8 @@ const (
 	allFree = 1<<chunkSize - 1
 )
 
-// ref names an entry of a slab, for as long as the entry is in use. It is half as large as a pointer, and the collector
-// need not follow it. The zero value names none.
-type ref uint32
+// ref names an entry of a slab, for as long as the entry is in use.
+type ref = index.Ref
 
 // slab allocates entries in chunks, and lets go of a chunk when none of its entries is in use, but for one: so neither a
 // queue that is used a little nor one with a standing backlog allocates all the time.

@@ -3,6 +3,8 @@ package queue
 import (
 	"math"
 	"time"
+
+	"github.com/switchyard-run/switchyard/internal/index"
 )
 
 // liveRun is how many Live keys in a row are taken while a Fill key waits. Large enough that changes hardly notice an
@@ -13,28 +15,31 @@ const liveRun = 16
 // handed in, as durations since whatever the owner counts from, and must not decrease.
 //
 // Invariant: an entry can be found by its key, and is in exactly one of the lists and the heap, the one that its state
-// names. A processing entry that was not put again holds no value. An idle entry has failures.
+// names. A key in the series has no entry, and waits before the entries in Fill. A processing entry that was not put again holds no value. An idle entry has failures.
 type table[K comparable, V any] struct {
 	// merge combines two values for one key; nil takes the newer one.
 	merge func(older, newer V) V
 	// hash is that of a key; nil if the owner has none for its keys.
 	hash func(K) uint64
+	// compare orders keys; nil if the owner has no order.
+	compare func(a, b K) int
 
 	entries slab[K, V]
 	// Keys are found by their hash, or where they have none, in a map, which takes several times the memory.
-	index index
+	index index.Index
 	plain map[K]ref
 	// untouched counts down to when the next keys are to be touched. Touched is there so that the reads are not left out.
-	untouched int
-	touched   cell
+	untouched int32
+	touched   uint32
 
 	ready   [laneCount]list
+	series  *series[K]
 	delayed deadlines[ref]
 	out     list
 	idle    list
 
 	// run counts the Live keys taken in a row while a Fill key was waiting.
-	run int
+	run int32
 }
 
 // put adds a key with its hash, or merges the value into what waits under the key. It tells whether the key became ready by it.
@@ -42,12 +47,25 @@ func (t *table[K, V]) put(key K, hash uint32, value V, lane Lane, now time.Durat
 	lane = min(lane, Fill)
 
 	r := t.find(key, hash)
+	if r == 0 && lane == Fill && t.series.holds(key) {
+		t.unroll()
+
+		r = t.find(key, hash)
+	}
+
 	if r == 0 {
+		waited := t.series.remove(key)
+		if waited {
+			var none V
+
+			value = t.merged(none, value)
+		}
+
 		r = t.create(key, hash)
 		t.entries.at(r).value = value
 		t.makeReady(r, lane, now)
 
-		return true
+		return !waited
 	}
 
 	e := t.entries.at(r)
@@ -95,12 +113,16 @@ func (t *table[K, V]) take() (key K, value V, ok bool) {
 	lane := Live
 
 	switch {
-	case t.ready[Fill].count == 0:
+	case t.fillCount() == 0:
 		t.run = 0
 	case t.ready[Live].count == 0 || t.run >= liveRun:
 		lane, t.run = Fill, 0
 	default:
 		t.run++
+	}
+
+	if lane == Fill && t.series.count() > 0 {
+		return t.takeFirst(), value, true
 	}
 
 	r := t.ready[lane].head
@@ -205,6 +227,10 @@ func (t *table[K, V]) collect(now time.Duration) int {
 func (t *table[K, V]) fail(key K) int {
 	hash := t.hashOf(key)
 
+	if t.series.holds(key) {
+		t.unroll()
+	}
+
 	r := t.find(key, hash)
 	if r == 0 {
 		r = t.create(key, hash)
@@ -251,6 +277,7 @@ func (t *table[K, V]) failures(key K) int {
 // drop empties the backlog: what is ready and what is delayed goes, with its failures, and nothing is to be done again.
 func (t *table[K, V]) drop() {
 	t.ready = [laneCount]list{}
+	t.series = nil
 	t.delayed = deadlines[ref]{moved: t.delayed.moved}
 
 	t.entries.each(&t.out, func(e *entry[K, V]) {
@@ -262,7 +289,8 @@ func (t *table[K, V]) drop() {
 	t.pack()
 }
 
-func (t *table[K, V]) readyCount() int { return t.ready[Live].count + t.ready[Fill].count }
+func (t *table[K, V]) readyCount() int { return t.ready[Live].count + t.fillCount() }
+func (t *table[K, V]) fillCount() int  { return t.ready[Fill].count + t.series.count() }
 
 // oldest returns since when the key waits that has been in its lane for longest.
 func (t *table[K, V]) oldest() (since time.Duration, ok bool) {
@@ -272,6 +300,10 @@ func (t *table[K, V]) oldest() (since time.Duration, ok bool) {
 				since, ok = e.at, true
 			}
 		}
+	}
+
+	if t.series.count() > 0 && (!ok || t.series.oldest() < since) {
+		since, ok = t.series.oldest(), true
 	}
 
 	return since, ok

@@ -5,24 +5,14 @@ import (
 	"time"
 )
 
-const (
-	// ahead is how many keys are touched together.
-	ahead = 16
-	// farthest is the number of parts from which on an index is not in the processor's cache.
-	farthest = 64
-)
+// ahead is how many keys are touched together.
+const ahead = 16
 
-// far tells whether it is worth while to touch keys. The index of a large queue is not in the processor's cache, so each
-// look-up waits for memory, which takes longer than all the rest. For keys that are touched one right after the other, it
-// waits once.
-func (t *table[K, V]) far() bool { return len(t.index.directory) >= farthest }
+// far tells whether it is worth while to touch keys.
+func (t *table[K, V]) far() bool { return t.index.Far() }
 
 // touch reads where a key with the hash will be looked for.
-func (t *table[K, V]) touch(hash uint32) {
-	if s := t.index.segment(hash); s != nil {
-		t.touched ^= s.cells[s.home(hash)]
-	}
-}
+func (t *table[K, V]) touch(hash uint32) { t.touched ^= t.index.Touch(hash) }
 
 // touchNext touches the keys that will be taken after one in its lane: when they are done, they are looked for.
 func (t *table[K, V]) touchNext(r ref) {

@@ -1,4 +1,6 @@
-package queue
+// Package index finds numbered entries by the hash of their key. It owns a hash table that grows by a little at a time,
+// and knows nothing of the entries themselves. It starts no goroutine.
+package index
 
 const (
 	// A segment begins with smallest cells, and is split instead of growing beyond largest.
@@ -8,20 +10,26 @@ const (
 	// A directory does not grow beyond an entry for that many elements. With good hashes it does not come near. With poor
 	// ones, splitting would not help, and their segment grows.
 	thinnest = 32
+
+	// farthest is the number of segments from which on an index is not in the processor's cache.
+	farthest = 64
 )
 
-// index finds entries by the hash of their key. It is a hash table in segments: the first bits of a hash name the
-// segment, the last ones the cell at which to begin to look in it. A segment that is full is split in two, so the table
-// grows by a little at a time however large it is. It never shrinks: whoever owns it makes a new one.
+// Ref names an entry. It is half as large as a pointer, and the collector need not follow it. The zero value names none.
+type Ref uint32
+
+// Index is a hash table in segments: the first bits of a hash name the segment, the last ones the cell at which to begin to
+// look in it. A segment that is full is split in two, so the table grows by a little at a time however large it is. It never
+// shrinks: whoever owns it makes a new one. It is not safe for concurrent use.
 //
 // Cells hold no pointers and are small, because in a large table most of the time goes into waiting for memory. The zero
 // value is empty.
-type index struct {
+type Index struct {
 	// directory names the segment for each value of the first depth bits. A segment that is told apart by fewer bits is in
 	// it several times.
 	directory []*segment
+	count     uint32
 	depth     uint8
-	count     int
 }
 
 // segment is a part of an index, with open addressing: an entry is in the first cell that was free from the one on at
@@ -36,13 +44,45 @@ type segment struct {
 // cell is a hash and an entry, or zero.
 type cell uint64
 
-func cellOf(hash uint32, r ref) cell { return cell(hash)<<32 | cell(r) }
+func cellOf(hash uint32, r Ref) cell { return cell(hash)<<32 | cell(r) }
 
 func (c cell) hash() uint32 { return uint32(c >> 32) }
-func (c cell) ref() ref     { return ref(c) }
+func (c cell) ref() Ref     { return Ref(c) }
+
+// Find returns the entry with the hash which is the one that is looked for, or none.
+func (x *Index) Find(hash uint32, is func(Ref) bool) Ref {
+	s := x.segment(hash)
+	if s == nil {
+		return 0
+	}
+
+	for at := s.home(hash); s.cells[at] != 0; at = s.next(at) {
+		if c := s.cells[at]; c.hash() == hash && is(c.ref()) {
+			return c.ref()
+		}
+	}
+
+	return 0
+}
+
+// Far tells whether it is worth while to touch hashes some time before they are looked for. A large index is not in the
+// processor's cache, so each look-up waits for memory, which takes longer than all the rest. For hashes that are touched one
+// right after the other, it waits once.
+func (x *Index) Far() bool { return len(x.directory) >= farthest }
+
+// Touch reads where a hash will be looked for. What it returns is of use only for being used, so that the read is not left
+// out.
+func (x *Index) Touch(hash uint32) uint32 {
+	s := x.segment(hash)
+	if s == nil {
+		return 0
+	}
+
+	return uint32(s.cells[s.home(hash)])
+}
 
 // segment returns where the hash is if it is anywhere, nil if there is no segment yet.
-func (x *index) segment(hash uint32) *segment {
+func (x *Index) segment(hash uint32) *segment {
 	if x.directory == nil {
 		return nil
 	}
@@ -50,8 +90,8 @@ func (x *index) segment(hash uint32) *segment {
 	return x.directory[hash>>(32-x.depth)]
 }
 
-// add enters an entry that is not in the index.
-func (x *index) add(hash uint32, r ref) {
+// Add enters an entry that is not in the index.
+func (x *Index) Add(hash uint32, r Ref) {
 	if x.directory == nil {
 		x.directory = []*segment{{cells: make([]cell, smallest)}}
 	}
@@ -59,7 +99,7 @@ func (x *index) add(hash uint32, r ref) {
 	s := x.segment(hash)
 
 	for s.full() {
-		if len(s.cells) < largest || s.depth == x.depth && thinnest*len(x.directory) > x.count {
+		if len(s.cells) < largest || s.depth == x.depth && thinnest*len(x.directory) > int(x.count) {
 			s.grow()
 
 			continue
@@ -74,14 +114,14 @@ func (x *index) add(hash uint32, r ref) {
 	x.count++
 }
 
-// remove takes out an entry that is in the index.
-func (x *index) remove(hash uint32, r ref) {
+// Remove takes out an entry that is in the index.
+func (x *Index) Remove(hash uint32, r Ref) {
 	x.segment(hash).remove(cellOf(hash, r))
 	x.count--
 }
 
-// split replaces the segment that the hash is in by two that are told apart by one bit more.
-func (x *index) split(s *segment, hash uint32) {
+// split moves half of the segment that the hash is in to a new one. Both are told apart by one bit more.
+func (x *Index) split(s *segment, hash uint32) {
 	if s.depth == x.depth {
 		directory := make([]*segment, 2*len(x.directory))
 		for i := range directory {
@@ -92,22 +132,26 @@ func (x *index) split(s *segment, hash uint32) {
 		x.depth++
 	}
 
-	var halves [2]*segment
-	for i := range halves {
-		halves[i] = &segment{cells: make([]cell, len(s.cells)), depth: s.depth + 1}
-	}
+	s.depth++
+	half := &segment{cells: make([]cell, len(s.cells)), depth: s.depth}
 
 	for _, c := range s.cells {
+		if c != 0 && c.hash()>>(32-s.depth)&1 == 1 {
+			half.add(c)
+		}
+	}
+
+	for _, c := range half.cells {
 		if c != 0 {
-			halves[c.hash()>>(31-s.depth)&1].add(c)
+			s.remove(c)
 		}
 	}
 
 	span := 1 << (x.depth - s.depth)
-	first := int(hash>>(32-x.depth)) &^ (span - 1)
+	first := int(hash>>(32-x.depth))&^(2*span-1) + span
 
 	for i := range span {
-		x.directory[first+i] = halves[2*i/span]
+		x.directory[first+i] = half
 	}
 }
 
