@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
@@ -378,9 +379,9 @@ func stillRunning(entries []*entry) []string {
 }
 
 // first gives queue controllers what the first contents of a kind have shown, of which they take what is theirs.
-func (r *Runtime) first(kind reduced.Kind, keys []reduced.Key) {
+func (r *Runtime) first(kind reduced.Kind, ids []resource.ID) {
 	for _, e := range r.db.Primaries(kind) {
-		e.queue.Fill(keys)
+		e.queue.Fill(kind, ids)
 	}
 }
 
@@ -422,7 +423,7 @@ func (r *Runtime) fillKind(e *entry, kind reduced.Kind, told map[reduced.Key]str
 	}
 
 	if w := r.watches.get(kind); w != nil {
-		e.queue.Fill(without(w.fill(whole, ids), told))
+		e.queue.Fill(kind, without(kind, w.fill(whole, ids), told))
 	}
 }
 

@@ -41,17 +41,15 @@ type session struct {
 	// batches or singles is there, whichever was asked for.
 	batches chan []state.Event
 	singles chan state.Event
-	// expected is how long the batch is whose parts are being taken in.
-	expected int
 
 	// loading is set until the contents are complete. Shown counts what they have shown so far; seen are its ids, where
 	// there was something in the table before that may have gone.
 	loading bool
 	shown   int
 	seen    map[resource.ID]struct{}
-	// changes and first are the buffers for what a part of a batch comes to: changes, and the keys that first contents show.
+	// changes and first are the buffers for what a part of a batch comes to: changes, and the ids that first contents show.
 	changes []reduced.Metadata
-	first   []reduced.Key
+	first   []resource.ID
 }
 
 // connect opens the state's watch. A load that failed is tried with single events the next time, and then again with
@@ -191,8 +189,6 @@ func (w *watch) warnUnsynced(after time.Duration) {
 
 // take takes in a batch of events, in parts, so that work on the first ones begins while the last ones are taken in.
 func (s *session) take(ctx context.Context, batch []state.Event) error {
-	s.expected = len(batch)
-
 	if len(batch) <= atOnce && ctx.Err() == nil {
 		return s.takePart(batch)
 	}
@@ -259,7 +255,7 @@ func (s *session) fill(completes bool, told map[reduced.Key]struct{}) {
 	w := s.watch
 
 	if len(s.first) > 0 {
-		w.set.first(w.kind, without(s.first, told))
+		w.set.first(w.kind, without(w.kind, s.first, told))
 	}
 
 	switch {
@@ -271,14 +267,14 @@ func (s *session) fill(completes bool, told map[reduced.Key]struct{}) {
 	}
 }
 
-// without takes keys out of the list, in place.
-func without(keys []reduced.Key, some map[reduced.Key]struct{}) []reduced.Key {
+// without takes ids of a kind out of the list, in place.
+func without(kind reduced.Kind, ids []resource.ID, some map[reduced.Key]struct{}) []resource.ID {
 	if len(some) == 0 {
-		return keys
+		return ids
 	}
 
-	return slices.DeleteFunc(keys, func(key reduced.Key) bool {
-		_, is := some[key]
+	return slices.DeleteFunc(ids, func(id resource.ID) bool {
+		_, is := some[reduced.Key{Kind: kind, ID: id}]
 
 		return is
 	})
@@ -300,10 +296,6 @@ func (s *session) apply(batch []state.Event) error {
 
 	if s.table != nil {
 		defer s.table.publish()
-
-		if s.loading {
-			s.table.expect(s.expected)
-		}
 	}
 
 	for i := range batch {
@@ -420,11 +412,11 @@ func (s *session) put(res resource.Resource, md *reduced.Metadata) {
 	}
 }
 
-// show notes a key that the first contents have shown. Where the kind is cached it is for later, when they are complete:
+// show notes a resource that the first contents have shown. Where the kind is cached it is for later, when they are complete:
 // whoever works on it may want to read, and would have to wait. After an attempt that broke off, all are filled in then, too.
 func (s *session) show(md *reduced.Metadata) {
 	if s.table.cached == nil && !s.late {
-		s.first = append(s.first, md.Key())
+		s.first = append(s.first, md.ID())
 	}
 }
 

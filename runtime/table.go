@@ -2,11 +2,11 @@ package runtime
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/internal/index"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -14,7 +14,7 @@ import (
 // has gone. For a cached kind the cache is the table.
 type table struct {
 	cached *cache.Collection
-	known  map[resource.ID]reduced.Facts
+	known  index.Map[reduced.State] // nothing, where the kind is cached
 	// gone are ids to look at when the cache is published next: destroyed, or tearing down.
 	gone []resource.ID
 	// complete tells that all contents have come, which the readers of the cache are let in for with the next publication:
@@ -22,28 +22,16 @@ type table struct {
 	complete bool
 }
 
-func newTable(cached *cache.Collection) *table {
-	t := &table{cached: cached}
-
-	if cached == nil {
-		t.known = map[resource.ID]reduced.Facts{}
-	}
-
-	return t
-}
-
-// expect makes room for so many resources, if there are none yet.
-func (t *table) expect(n int) {
-	if t.cached == nil && len(t.known) == 0 {
-		t.known = make(map[resource.ID]reduced.Facts, n)
-	}
-}
+func newTable(cached *cache.Collection) *table { return &table{cached: cached} }
 
 func (t *table) lookup(id resource.ID) (reduced.Facts, bool) {
 	if t.cached == nil {
-		facts, ok := t.known[id]
+		known, ok := t.known.Get(id)
+		if !ok {
+			return reduced.Facts{}, false
+		}
 
-		return facts, ok
+		return known.Facts(), true
 	}
 
 	res, ok := t.cached.Lookup(id)
@@ -56,7 +44,7 @@ func (t *table) lookup(id resource.ID) (reduced.Facts, bool) {
 
 func (t *table) put(res resource.Resource, md *reduced.Metadata) {
 	if t.cached == nil {
-		t.known[md.ID()] = md.Facts
+		t.known.Put(md.ID(), md.State())
 
 		return
 	}
@@ -70,7 +58,7 @@ func (t *table) put(res resource.Resource, md *reduced.Metadata) {
 
 func (t *table) remove(id resource.ID) {
 	if t.cached == nil {
-		delete(t.known, id)
+		t.known.Delete(id)
 
 		return
 	}
@@ -122,40 +110,35 @@ func (t *table) all() iter.Seq2[resource.ID, reduced.Facts] {
 			return
 		}
 
-		ids := make([]resource.ID, 0, len(t.known))
-		for id := range t.known {
-			ids = append(ids, id)
-		}
-
-		slices.Sort(ids)
-
-		for _, id := range ids {
-			if !yield(id, t.known[id]) {
+		for id, state := range t.known.All() {
+			if !yield(id, state.Facts()) {
 				return
 			}
 		}
 	}
 }
 
-// keys returns the known keys in order of id: all of the kind, or those among the ids.
-func (t *table) keys(kind reduced.Kind, whole bool, ids []resource.ID) []reduced.Key {
-	var keys []reduced.Key
-
+// ids returns the known ids in order: all of them, or those among the ones given.
+func (t *table) ids(whole bool, among []resource.ID) []resource.ID {
 	if !whole {
-		for _, id := range ids {
+		var ids []resource.ID
+
+		for _, id := range among {
 			if _, ok := t.lookup(id); ok {
-				keys = append(keys, reduced.Key{Kind: kind, ID: id})
+				ids = append(ids, id)
 			}
 		}
 
-		return keys
+		return ids
 	}
+
+	ids := make([]resource.ID, 0, t.len())
 
 	for id := range t.all() {
-		keys = append(keys, reduced.Key{Kind: kind, ID: id})
+		ids = append(ids, id)
 	}
 
-	return keys
+	return ids
 }
 
 // len returns how many resources are known.
@@ -164,5 +147,5 @@ func (t *table) len() int {
 		return t.cached.Len()
 	}
 
-	return len(t.known)
+	return t.known.Len()
 }

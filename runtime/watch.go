@@ -258,9 +258,9 @@ func (w *watch) track(wanted bool) {
 	}
 }
 
-// fill returns the known keys that match. What the first contents show later is filled in then; where the kind is cached,
+// fill returns the ids of the known keys that match. What the first contents show later is filled in then; where the kind is cached,
 // that is all.
-func (w *watch) fill(whole bool, ids []resource.ID) []reduced.Key {
+func (w *watch) fill(whole bool, ids []resource.ID) []resource.ID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -268,5 +268,5 @@ func (w *watch) fill(whole bool, ids []resource.ID) []reduced.Key {
 		return nil
 	}
 
-	return w.table.keys(w.kind, whole, ids)
+	return w.table.ids(whole, ids)
 }

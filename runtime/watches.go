@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
@@ -26,9 +27,9 @@ type watches struct {
 	needs func(reduced.Kind) (watched, tracked bool)
 	// fail ends the engine with the failure of a watch.
 	fail func(error)
-	// first is called with keys that the first contents of a kind have shown, and fill when all of the kind are to be had
+	// first is called with ids that the first contents of a kind have shown, and fill when all of the kind are to be had
 	// at once, but for those that have been told of.
-	first func(kind reduced.Kind, keys []reduced.Key)
+	first func(kind reduced.Kind, ids []resource.ID)
 	fill  func(kind reduced.Kind, told map[reduced.Key]struct{})
 	// missed is called when changes of a kind may have been missed and nobody can tell which, but for those told of.
 	missed func(kind reduced.Kind, told map[reduced.Key]struct{})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
@@ -80,7 +81,7 @@ func New(cfg Config) *Adapter {
 
 	a.limit = int(cfg.Settings.Concurrency.ValueOr(1))
 	a.cfg.Settings.Inputs, a.cfg.Settings.Outputs = nil, nil // not needed any more
-	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, *reduced.Facts]{Hash: item.hash, Merge: merge, Ready: a.hire})
+	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, *reduced.Facts]{Hash: item.hash, Compare: item.compare, Merge: merge, Ready: a.hire})
 	a.recorder.Enter(adapter.Registered, a.created)
 
 	return a
@@ -129,17 +130,24 @@ func delivered(md *reduced.Metadata, number int, kind controller.InputKind) (ite
 	return it, &facts
 }
 
-// Fill puts resources into the queue to be reconciled, behind live changes; failing ones keep their backoff. Resources
-// that are not primary inputs are ignored.
-func (a *Adapter) Fill(keys []reduced.Key) {
-	for part := range slices.Chunk(keys, atOnce) {
-		a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
-			for _, key := range part {
-				if it, primary := a.inputs.item(key); primary && !yield(it, nil) {
-					return
-				}
+// Fill puts resources of a kind into the queue to be reconciled, behind live changes; failing ones keep their backoff. It is
+// quickest for ids in order. Resources that are not primary inputs are ignored. It does not keep the slice.
+func (a *Adapter) Fill(kind reduced.Kind, ids []resource.ID) {
+	number, ok := a.inputs.find(kind)
+	if !ok {
+		return
+	}
+
+	for part := range slices.Chunk(ids, atOnce) {
+		items := make([]item, 0, len(part))
+
+		for _, id := range part {
+			if a.inputs[number].primary(id) {
+				items = append(items, item{id: id, kind: uint32(number)})
 			}
-		}, queue.Fill)
+		}
+
+		a.queue.PutSorted(items)
 	}
 }
 

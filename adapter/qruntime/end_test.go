@@ -62,7 +62,7 @@ func TestStop(t *testing.T) {
 				require.Equal(t, adapter.Status{Phase: adapter.Stopped, Since: b.began.Add(time.Minute)}, b.Status())
 
 				b.change("a")
-				b.Fill(keys("b"))
+				b.fill("b")
 				require.NoError(t, b.Trigger(keys("c")))
 				require.Empty(t, b.passes())
 			})

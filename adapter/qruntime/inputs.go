@@ -59,32 +59,25 @@ func (all inputs) find(kind reduced.Kind) (number int, ok bool) {
 	return slices.BinarySearchFunc(all, kind, func(in inputKind, kind reduced.Kind) int { return in.Kind.Compare(kind) })
 }
 
-// item returns the item that reconciles a resource, if it is a primary input.
-func (all inputs) item(key reduced.Key) (it item, primary bool) {
-	number, ok := all.find(key.Kind)
-	if !ok {
-		return item{}, false
-	}
-
-	in := &all[number]
-	_, named := slices.BinarySearch(in.ids, key.ID)
-
-	return item{id: key.ID, kind: uint32(number)}, in.whole || named
-}
-
 // primary returns the item that reconciles a resource, or an error that names the resource if it is not a primary input.
 func (all inputs) primary(key reduced.Key) (item, error) {
-	it, primary := all.item(key)
-	if !primary {
+	number, ok := all.find(key.Kind)
+	if !ok || !all[number].primary(key.ID) {
 		return item{}, &NotPrimaryError{Resource: key.Pointer()}
 	}
 
-	return it, nil
+	return item{id: key.ID, kind: uint32(number)}, nil
 }
 
-// key returns the resource of an item.
-func (all inputs) key(it item) reduced.Key {
-	return reduced.Key{Kind: all[it.kind].Kind, ID: it.id}
+// primary tells whether a resource of the kind is to be reconciled.
+func (in *inputKind) primary(id resource.ID) bool {
+	if in.whole {
+		return true
+	}
+
+	_, named := slices.BinarySearch(in.ids, id)
+
+	return named
 }
 
 // NotPrimaryError says that a resource was to be reconciled that is not a primary input of the controller.

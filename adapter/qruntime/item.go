@@ -1,10 +1,12 @@
 package qruntime
 
 import (
-	"math/bits"
+	"cmp"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 
+	"github.com/switchyard-run/switchyard/internal/index"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -33,35 +35,16 @@ type item struct {
 	job  job
 }
 
-// hash mixes the id, eight bytes at a time, with the rest.
-func (it item) hash() uint64 {
-	const odd = 0x9e3779b97f4a7c15
+// hash mixes the id with the rest.
+func (it item) hash() uint64 { return index.Hash(it.id, uint64(it.kind)<<8|uint64(it.job)) }
 
-	hash := uint64(it.kind)<<8 | uint64(it.job)
-	rest := it.id
-
-	for ; len(rest) >= 8; rest = rest[8:] {
-		hash = fold(hash^word(rest), odd)
+// compare orders items by kind and job, and then by id.
+func (it item) compare(other item) int {
+	if it.kind != other.kind || it.job != other.job {
+		return cmp.Or(cmp.Compare(it.kind, other.kind), cmp.Compare(it.job, other.job))
 	}
 
-	tail := uint64(len(it.id))
-	for i := range len(rest) {
-		tail = tail<<8 | uint64(rest[i])
-	}
-
-	return fold(hash^tail, odd)
-}
-
-func fold(a, b uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-
-	return high ^ low
-}
-
-// word returns the first eight bytes.
-func word(s string) uint64 {
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return strings.Compare(it.id, other.id)
 }
 
 // merge unites what has happened to the resource of an item that is to be mapped. What is put is nobody else's, so it

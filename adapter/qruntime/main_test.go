@@ -56,7 +56,7 @@ type bench struct {
 	settings  controller.QSettings
 	reconcile func(ctx context.Context, id resource.ID) error
 	mapInput  func(ctx context.Context, md controller.ReducedResourceMetadata) ([]resource.Pointer, error)
-	known     []reduced.Key // what is filled in when everything is
+	known     []resource.ID // what is filled in when everything is
 
 	level      zapcore.Level     // of the logger, by default debug
 	withLogger func(*zap.Logger) // called in each pass, if set
@@ -103,7 +103,7 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 			Controller: callbacks{b},
 			Settings:   b.settings,
 			Skipped:    func(err error) bool { return errors.Is(err, errSkip) },
-			Everything: func() { b.Fill(b.known) },
+			Everything: func() { b.fill(b.known...) },
 			Clock:      clock,
 			Backoff:    backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour},
 			Metrics:    engine.Queue(b.name),
@@ -168,6 +168,11 @@ func (b *bench) passes() []string {
 
 func (b *bench) deliver(md reduced.Metadata, kind controller.InputKind) {
 	b.Deliver([]reduced.Metadata{md}, kind)
+}
+
+// fill fills in resources to be reconciled.
+func (b *bench) fill(ids ...resource.ID) {
+	b.Fill(reduced.Kind{Namespace: "n", Type: conformance.IntResourceType}, ids)
 }
 
 // change delivers a change of a primary input.

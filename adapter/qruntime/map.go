@@ -20,7 +20,7 @@ func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, p *pass) (item
 	for _, labels := range append([]resource.Labels{*p.facts.Labels()}, former...) {
 		var err error
 
-		switch items, err = a.mapOnce(ctx, logger, items, reduced.About(a.inputs.key(p.item), p.facts.WithLabels(labels))); {
+		switch items, err = a.mapOnce(ctx, logger, items, reduced.About(p.key(), p.facts.WithLabels(labels))); {
 		case err == nil:
 		case a.cfg.Skipped(err):
 			skipped = err

@@ -211,7 +211,7 @@ func TestTooManyFormerLabelsConcernEverything(t *testing.T) {
 	t.Parallel()
 
 	inBubble(t, func(_ *testing.T, b *bench) {
-		b.known = keys("a", "b")
+		b.known = []resource.ID{"a", "b"}
 		b.mapInput = b.byColour("last")
 	}, func(t *testing.T, b *bench) {
 		for i := range reduced.MaxFormer + 1 {

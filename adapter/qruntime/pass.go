@@ -1,7 +1,7 @@
 package qruntime
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -12,39 +12,66 @@ import (
 )
 
 // pass is one call of Reconcile, or the mapping of one resource. It does not change while it runs, so that others can see
-// what a worker is at.
+// what a worker is at. It is handed to the controller as what it is about, and with a logger: a pass has one piece of memory
+// for all of that, and is never used again, since the controller may keep it.
 type pass struct {
 	item item
+	// kind is that of the item.
+	kind *reduced.Kind
 	// facts are what is known of a resource that is to be mapped; nil otherwise.
 	facts *reduced.Facts
 	// began is when, counted as the adapter does.
 	began time.Duration
 
-	lines
+	// logger is the controller's, and full the core of it with the resource in each line, or nil.
+	logger *zap.Logger
+	full   atomic.Pointer[zapcore.Core]
 }
 
 // String names the pass for people.
-func (p *pass) String() string { return p.item.job.String() + " " + reduced.KeyOf(p.about).String() }
+func (p *pass) String() string { return p.item.job.String() + " " + p.key().String() }
 
-// lines is the core of the logger of a pass: the controller's, with the resource in each line. Most passes log nothing, so
+func (p *pass) key() reduced.Key { return reduced.Key{Kind: *p.kind, ID: p.item.id} }
+
+// about returns the resource.
+func (p *pass) about() resource.Pointer { return (*subject)(p) }
+
+// subject is a pass as a pointer to its resource.
+type subject pass
+
+// Namespace implements [resource.Pointer].
+func (s *subject) Namespace() resource.Namespace { return s.kind.Namespace }
+
+// Type implements [resource.Pointer].
+func (s *subject) Type() resource.Type { return s.kind.Type }
+
+// ID implements [resource.Pointer].
+func (s *subject) ID() resource.ID { return s.item.id }
+
+// String renders the resource as the contract does.
+func (s *subject) String() string { return (*pass)(s).key().String() }
+
+// lines is a pass as the core of its logger: the controller's, with the resource in each line. Most passes log nothing, so
 // this is put together when the first line is. It stays what it is after the pass, for whoever has kept the logger.
-type lines struct {
-	zapcore.Core
+type lines pass
 
-	about resource.Pointer // the resource
-	once  sync.Once
-	full  zapcore.Core
-}
+func (l *lines) base() zapcore.Core { return l.logger.Core() }
 
 func (l *lines) complete() zapcore.Core {
-	l.once.Do(func() {
-		l.full = l.Core.With([]zap.Field{
-			zap.String("namespace", l.about.Namespace()), zap.String("type", l.about.Type()), zap.String("id", l.about.ID()),
-		})
-	})
+	if full := l.full.Load(); full != nil {
+		return *full
+	}
 
-	return l.full
+	full := l.base().With([]zap.Field{
+		zap.String("namespace", l.kind.Namespace), zap.String("type", l.kind.Type), zap.String("id", l.item.id),
+	})
+	l.full.CompareAndSwap(nil, &full) // or another goroutine was first
+
+	return *l.full.Load()
 }
+
+// Enabled implements [zapcore.Core].
+func (l *lines) Enabled(level zapcore.Level) bool { return l.base().Enabled(level) }
 
 // With implements [zapcore.Core].
 func (l *lines) With(fields []zap.Field) zapcore.Core { return l.complete().With(fields) }
@@ -62,3 +89,6 @@ func (l *lines) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapco
 func (l *lines) Write(entry zapcore.Entry, fields []zap.Field) error {
 	return l.complete().Write(entry, fields)
 }
+
+// Sync implements [zapcore.Core].
+func (l *lines) Sync() error { return l.base().Sync() }

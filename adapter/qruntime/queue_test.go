@@ -34,7 +34,7 @@ func TestItemsWaitForStart(t *testing.T) {
 	t.Parallel()
 
 	inBubble(t, nil, func(t *testing.T, b *bench) {
-		b.Fill(keys("y", "x", "b"))
+		b.fill("y", "x", "b")
 		b.change("b", "a", "b", "b")
 		require.Empty(t, b.passes())
 		require.Equal(t, 4, b.Len())
@@ -104,7 +104,7 @@ func TestFreshChangeOvertakesARetry(t *testing.T) {
 			pass(3500 * time.Millisecond)
 			requireTrace(t, b, "0s: a", "1s: a", "3s: a")
 
-			b.Fill(keys("a"))
+			b.fill("a")
 			require.Empty(t, b.passes())
 
 			b.change("a")
@@ -217,7 +217,7 @@ func TestWorkersAreGoneAtRest(t *testing.T) {
 			all = append(all, strconv.Itoa(i))
 		}
 
-		for _, queue := range []func(){func() { b.change(all...) }, func() { b.Fill(keys(all...)) }} {
+		for _, queue := range []func(){func() { b.change(all...) }, func() { b.fill(all...) }} {
 			queue()
 			synctest.Wait()
 			require.Equal(t, 16, workers())
@@ -314,7 +314,7 @@ func TestNoChangeIsLost(t *testing.T) {
 							state[i].Add(1)
 
 							if random.IntN(5) == 0 {
-								b.Fill(keys(strconv.Itoa(i)))
+								b.fill(strconv.Itoa(i))
 							}
 
 							b.change(strconv.Itoa(i))

@@ -41,11 +41,7 @@ type worker struct {
 func newWorker(a *Adapter) *worker {
 	w := &worker{adapter: a}
 
-	w.dress[0] = zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		w.next.Core = core
-
-		return &w.next.lines
-	})
+	w.dress[0] = zap.WrapCore(func(zapcore.Core) zapcore.Core { return (*lines)(w.next) })
 	w.loop, w.gone = w.step, w.exited
 	w.prepare()
 
@@ -57,7 +53,7 @@ func (w *worker) start() { w.adapter.cfg.Crew.Loop(&w.adapter.running, w.loop, w
 
 // prepare makes the next pass and its logger, of which nothing depends on what the pass is about.
 func (w *worker) prepare() {
-	w.next = &pass{}
+	w.next = &pass{logger: w.adapter.cfg.Logger}
 	w.logger = w.adapter.cfg.Logger.WithOptions(w.dress[:]...)
 }
 
@@ -104,7 +100,7 @@ func (w *worker) exited() {
 func (w *worker) begin() *pass {
 	a := w.adapter
 	p := w.next
-	p.item, p.facts, p.began, p.about = w.item, w.facts, w.ended, a.inputs.key(w.item).Pointer()
+	p.item, p.kind, p.facts, p.began = w.item, &a.inputs[w.item.kind].Kind, w.facts, w.ended
 
 	if p.began == 0 {
 		p.began = a.now()
@@ -120,7 +116,7 @@ func (w *worker) call(p *pass) ([]item, error) {
 	a := w.adapter
 
 	if p.item.job == reconcile {
-		return nil, a.cfg.Controller.Reconcile(a.ctx, w.logger, a.cfg.Runtime, p.about)
+		return nil, a.cfg.Controller.Reconcile(a.ctx, w.logger, a.cfg.Runtime, p.about())
 	}
 
 	return a.mapAll(a.ctx, w.logger, p)
