@@ -189,16 +189,12 @@ func (w *watch) warnUnsynced(after time.Duration) {
 
 // take takes in a batch of events, in parts, so that work on the first ones begins while the last ones are taken in.
 func (s *session) take(ctx context.Context, batch []state.Event) error {
-	if len(batch) <= atOnce && ctx.Err() == nil {
-		return s.takePart(batch)
+	if len(batch) <= atOnce {
+		return s.takePart(ctx, batch)
 	}
 
 	for part := range slices.Chunk(batch, atOnce) {
-		if ctx.Err() != nil {
-			return ctx.Err() // nobody reads any more, and nobody is to be woken
-		}
-
-		if err := s.takePart(part); err != nil {
+		if err := s.takePart(ctx, part); err != nil {
 			return err
 		}
 	}
@@ -208,7 +204,14 @@ func (s *session) take(ctx context.Context, batch []state.Event) error {
 
 // takePart brings the table up to date, and puts what it comes to into the intake. The cache shows a change before
 // anybody can be woken for it.
-func (s *session) takePart(part []state.Event) error {
+func (s *session) takePart(ctx context.Context, part []state.Event) error {
+	s.watch.telling.Lock()
+	defer s.watch.telling.Unlock()
+
+	if ctx.Err() != nil {
+		return ctx.Err() // nobody reads any more, and nobody is to be woken
+	}
+
 	s.changes, s.first = s.changes[:0], s.first[:0]
 
 	loading := s.loading

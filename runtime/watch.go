@@ -56,6 +56,10 @@ type watch struct {
 	// anew holds a signal when all contents are to be loaded once more.
 	anew chan struct{}
 
+	// telling is held while a part of what has come is taken in and told of. It is shared with the watch of the kind that was
+	// closed before, if that has not ended yet: what that still holds must not be told after something newer.
+	telling *sync.Mutex
+
 	// mu guards the fields below, and the writer's side of the table's collection.
 	mu      sync.Mutex
 	table   *table

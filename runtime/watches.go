@@ -44,6 +44,8 @@ type watches struct {
 	ctx   context.Context
 	open  map[reduced.Kind]*watch
 	alive map[*watch]struct{}
+	// closing are those that were closed last and have not ended yet, by kind.
+	closing map[reduced.Kind]*watch
 }
 
 // start lets watches be opened until the context ends.
@@ -54,6 +56,7 @@ func (s *watches) start(ctx context.Context) {
 	s.ctx = ctx
 	s.open = map[reduced.Kind]*watch{}
 	s.alive = map[*watch]struct{}{}
+	s.closing = map[reduced.Kind]*watch{}
 }
 
 // wait returns when all watches have ended, after the end of the context.
@@ -84,6 +87,7 @@ func (s *watches) adjust(kinds []reduced.Kind) {
 		case !watched && cached == nil:
 			if w != nil {
 				delete(s.open, kind)
+				s.closing[kind] = w
 				w.cancel()
 			}
 		case w == nil:
@@ -101,6 +105,12 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 		set: s, kind: kind, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}),
 		retrack: make(chan struct{}, 1), anew: make(chan struct{}, 1),
 		retry: adapter.NewRetry(s.cfg.WatchBackoff, steady, adapter.NewRandom(s.cfg.Seed, kind.String()).Float64),
+	}
+
+	if before := s.closing[kind]; before != nil {
+		w.telling = before.telling
+	} else {
+		w.telling = &sync.Mutex{}
 	}
 
 	if tracked || cached != nil {
@@ -128,6 +138,10 @@ func (s *watches) ended(w *watch) {
 	defer s.mu.Unlock()
 
 	delete(s.alive, w)
+
+	if s.closing[w.kind] == w {
+		delete(s.closing, w.kind)
+	}
 }
 
 // stillAlive returns the kinds whose watch has not ended, in order.
