@@ -1,0 +1,71 @@
+package controllertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// outcome is what has come of a run.
+type outcome struct {
+	schedule  Schedule
+	failure   string // empty when nothing has failed
+	trace     *Trace
+	end       snapshot
+	decisions map[string]int
+	writes    int // of controllers
+}
+
+// play runs a script in a bubble of its own. What fails in it is in the outcome, and does not fail the test.
+func play(t *testing.T, schedule Schedule, faults Faults, plan crashAt, script Script) *outcome {
+	t.Helper()
+
+	out := &outcome{schedule: schedule}
+
+	synctest.Test(t, func(*testing.T) {
+		w := newWorld(schedule, faults, plan)
+		out.end = w.play(script)
+
+		out.trace, out.writes, out.decisions = w.trace, w.written(), w.draws.decisions()
+		out.failure = strings.Join(w.failures, "\n")
+	})
+
+	return out
+}
+
+// shown is how many turns of a failed run are shown.
+const shown = 60
+
+// report tells of a failed run.
+func (o *outcome) report(how string) string {
+	return fmt.Sprintf("%s: %s\n\nwhat has happened:\n%s", how, o.failure, o.trace.Last(shown))
+}
+
+// Run runs the script once, calmly: everything that happens is told at once to all whom it concerns, they are at rest before
+// the script does anything more, and nothing fails but what fails by itself.
+func Run(t *testing.T, script Script) {
+	t.Helper()
+
+	if out := play(t, Calm(), Faults{}, crashAt{}, script); out.failure != "" {
+		t.Error(out.report("the run fails"))
+	}
+}
+
+// Replay runs the script once under a schedule that a failed test has printed, with the faults that it had, and returns what
+// has happened.
+func Replay(t *testing.T, schedule string, faults Faults, script Script) *Trace {
+	t.Helper()
+
+	parsed, err := ParseSchedule(schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	out := play(t, parsed, faults, crashAt{}, script)
+	if out.failure != "" {
+		t.Error(out.report("the replayed run fails"))
+	}
+
+	return out.trace
+}
