@@ -208,3 +208,19 @@ func f(g interface{ Go(func()) }) {
 	require.Len(t, uses(f, "time"), 2)
 	require.Len(t, channels(f.Decls[1]), 1)
 }
+
+// Waiting for a condition in the state does not notice that its watch has failed, and goes on for ever then: so the engine
+// does not. Its own watches are the only ones.
+func TestEngineDoesNotWaitInTheState(t *testing.T) {
+	s := loadSource(t)
+
+	s.eachEngineFile(func(f file) {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "WatchFor" {
+				assert.Fail(t, "waits in the state", "%s: watch, and see to a watch that fails", s.at(sel.Pos()))
+			}
+
+			return true
+		})
+	})
+}

@@ -1,0 +1,187 @@
+package simulation
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/controllertest"
+	"github.com/switchyard-run/switchyard/runtime"
+	"github.com/switchyard-run/switchyard/runtime/options"
+)
+
+const (
+	// operations is how many things happen from outside in a world.
+	operations = 30
+	ids        = 4
+)
+
+// what happens from outside.
+const (
+	nothing = iota
+	write
+	writeAgain
+	relabel
+	tearDown
+	tearDownAgain
+	settle
+	comeAndGo
+	trigger
+	restart
+
+	ways
+)
+
+// Script is a world of its own for each schedule: a graph, what happens to it, and what must have come of it. Between stands
+// what the engine's calls go through, or nil.
+func Script(between func(*controllertest.World)) controllertest.Script {
+	return func(w *controllertest.World) {
+		g := draw(w)
+
+		if between != nil {
+			between(w)
+		}
+
+		w.Configure(func(cfg *runtime.Config) {
+			for _, typ := range g.cached {
+				cfg.Options = append(cfg.Options, options.WithCachedResource(namespace, typ))
+			}
+		})
+		w.Start(g.register)
+
+		for n := range operations {
+			g.happens(n)
+		}
+
+		g.ends()
+	}
+}
+
+// happens does one thing from outside.
+func (g *graph) happens(n int) {
+	w := g.world
+	pick := func(what string, of int) int { return w.Pick(fmt.Sprintf("%s of operation %d", what, n), of) }
+
+	typ := func() resource.Type { return sourceType(pick("type", sources)) }
+	id := func() resource.ID { return strconv.Itoa(pick("id", ids)) }
+
+	switch pick("way", ways) {
+	case write, writeAgain, relabel:
+		g.write(typ(), id(), int64(pick("number", 10)), pick("parent", ids+1))
+	case tearDown, tearDownAgain:
+		ptr := newValue(typ(), id()).Metadata()
+
+		if _, err := w.State().Teardown(w.Context(), ptr); err != nil && !state.IsNotFoundError(err) {
+			w.Fatalf("%s can not be torn down: %s", ptr, err)
+		}
+	case settle:
+		g.settles()
+	case comeAndGo:
+		g.comesOrGoes(g.nodes[pick("node", len(g.nodes))])
+	case trigger:
+		w.WakeAll()
+	case restart:
+		w.Restart()
+	}
+}
+
+// write writes a source, unless it is being torn down.
+func (g *graph) write(typ resource.Type, id resource.ID, n int64, at int) {
+	w := g.world
+	fresh := newValue(typ, id)
+
+	err := w.State().Modify(w.Context(), fresh, func(res resource.Resource) error {
+		v, ok := res.(*value)
+		if !ok {
+			return fmt.Errorf("%s is a %T", res.Metadata(), res)
+		}
+
+		v.TypedSpec().N = n
+
+		if at == 0 {
+			v.Metadata().Labels().Delete(parent)
+		} else {
+			v.Metadata().Labels().Set(parent, strconv.Itoa(at-1))
+		}
+
+		return nil
+	})
+	if err != nil && !state.IsConflictError(err) && !state.IsPhaseConflictError(err) && !state.IsNotFoundError(err) {
+		w.Fatalf("%s can not be written: %s", fresh.Metadata(), err)
+	}
+}
+
+// settles waits for the world, and compares it with the model if all controllers are there.
+func (g *graph) settles() {
+	g.world.Settle()
+
+	if len(g.absent) == 0 {
+		g.check()
+	}
+}
+
+// comesOrGoes registers or unregisters a controller.
+func (g *graph) comesOrGoes(n *node) {
+	w := g.world
+
+	if g.absent[n.number] {
+		w.Do("registers "+n.name(), func() {
+			delete(g.absent, n.number)
+
+			if err := g.add(w.Engine(), n); err != nil && !w.Crashed() {
+				w.Fatalf("%s can not be registered: %s", n.name(), err)
+			}
+		})
+
+		return
+	}
+
+	w.Do("unregisters "+n.name(), func() {
+		g.absent[n.number] = true
+
+		if err := w.Runtime().Unregister(w.Context(), n.name()); err != nil && !w.Crashed() {
+			w.Fatalf("%s can not be unregistered: %s", n.name(), err)
+		}
+	})
+}
+
+// ends brings the world to rest, and looks whether anything is left of what is needed no more.
+func (g *graph) ends() {
+	w := g.world
+
+	for _, n := range g.nodes {
+		if g.absent[n.number] {
+			g.comesOrGoes(n)
+		}
+	}
+
+	g.settles()
+
+	for _, n := range g.nodes {
+		g.comesOrGoes(n)
+	}
+
+	w.Do("unregisters the destroyer", func() {
+		if err := w.Runtime().Unregister(w.Context(), "destroyer"); err != nil && !w.Crashed() {
+			w.Fatalf("the destroyer can not be unregistered: %s", err)
+		}
+	})
+
+	if w.Crashed() {
+		return
+	}
+
+	health := w.Runtime().Health()
+
+	for _, k := range health.Kinds {
+		if !k.Cached {
+			w.Errorf("%s is still watched, and nobody needs it", k.Kind)
+		}
+	}
+
+	for _, c := range health.Controllers {
+		w.Errorf("controller %q is still there", c.Name)
+	}
+}
