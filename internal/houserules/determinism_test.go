@@ -25,15 +25,18 @@ var realClock = []string{"queue/alarm.go", "runtime/config.go"}
 // seeded are the names of math/rand/v2 that draw nothing from the source that is global.
 var seeded = []string{"ChaCha8", "New", "NewChaCha8", "NewPCG", "NewZipf", "PCG", "Rand", "Source", "Zipf"}
 
-// starters are the files of the engine that start goroutines, each with who waits for them.
+// starters are the files of the engine, and of the programs that own what they start as it does, that start goroutines,
+// each with who waits for them.
 var starters = map[string]string{
-	"adapter/contain.go":  "the wait group that the caller of Loop brings",
-	"adapter/crew.go":     "the wait group that the caller of Loop brings, and Close for those that are idle",
-	"cache/teardown.go":   "nobody: what runs at the end of a context only takes it out of a set",
-	"queue/alarm.go":      "nobody: what runs on the clock's timer only asks for another look, and not once stopped",
-	"runtime/entry.go":    "whoever reads the channel that is closed at the end of a unit",
-	"runtime/register.go": "the end of the run waits for unregistrations, and after it their callers do",
-	"runtime/runtime.go":  "the end of the run waits for delivery and for late starts",
+	"adapter/contain.go":     "the wait group that the caller of Loop brings",
+	"adapter/crew.go":        "the wait group that the caller of Loop brings, and Close for those that are idle",
+	"cache/teardown.go":      "nobody: what runs at the end of a context only takes it out of a set",
+	"queue/alarm.go":         "nobody: what runs on the clock's timer only asks for another look, and not once stopped",
+	"internal/soak/watch.go": "the run, once the engine has ended",
+	"internal/soak/world.go": "the run, before it returns",
+	"runtime/entry.go":       "whoever reads the channel that is closed at the end of a unit",
+	"runtime/register.go":    "the end of the run waits for unregistrations, and after it their callers do",
+	"runtime/runtime.go":     "the end of the run waits for delivery and for late starts",
 }
 
 // uses returns the selectors on an imported package in a file.
@@ -115,6 +118,9 @@ func started(f *ast.File) []token.Pos {
 	return found
 }
 
+// owners are the packages beside the engine whose goroutines are looked at as the engine's are.
+var owners = []string{"internal/soak"}
+
 // Goroutines are started in known places, each of which has somebody who waits.
 func TestGoroutinesAreStartedInKnownPlaces(t *testing.T) {
 	s := loadSource(t)
@@ -124,7 +130,7 @@ func TestGoroutinesAreStartedInKnownPlaces(t *testing.T) {
 		idle[name] = true
 	}
 
-	s.eachEngineFile(func(f file) {
+	look := func(f file) {
 		for _, pos := range started(f.ast) {
 			if _, known := starters[f.path]; !known {
 				assert.Fail(t, "goroutine", "%s starts a goroutine: add its file to starters in internal/houserules/determinism_test.go, with who waits for it", s.at(pos))
@@ -132,7 +138,15 @@ func TestGoroutinesAreStartedInKnownPlaces(t *testing.T) {
 
 			delete(idle, f.path)
 		}
-	})
+	}
+
+	s.eachEngineFile(look)
+
+	for _, dir := range owners {
+		for _, f := range s.packages[dir] {
+			look(f)
+		}
+	}
 
 	assert.Empty(t, idle, "files in the list that start no goroutine any more")
 }

@@ -4,7 +4,8 @@
 //   - The engine links only the standard library, the contract, and a short list of libraries.
 //   - Packages of the engine import downwards, and nothing imports the engine that ships with the contract.
 //   - Every package has a comment, and so has every exported name.
-//   - The engine reads no wall clock and no global source of randomness, and starts goroutines in known places only.
+//   - The engine reads no wall clock and no global source of randomness, and starts goroutines in known places only, as
+//     the program does that soaks it.
 //   - Every promise of the engine has tests, and docs/promises.md names them.
 //
 // It starts no goroutine.
