@@ -99,19 +99,28 @@ func (w *world) health(g *group) []string {
 
 	for _, kind := range health.Kinds {
 		if kind.Namespace == g.String() {
-			lines = append(lines, fmt.Sprintf("%s: open %t, synced %t, cached %t, %d known, try %d, %v",
-				kind.Kind, kind.Open, kind.Synced, kind.Cached, kind.Known, kind.Attempt, kind.Err))
+			lines = append(lines, fmt.Sprintf("%s: open %t, synced %t, cached %t, %d known%s",
+				kind.Kind, kind.Open, kind.Synced, kind.Cached, kind.Known, failure(kind.Attempt, kind.Err)))
 		}
 	}
 
 	for _, c := range health.Controllers {
 		if strings.HasSuffix(c.Name, strings.TrimPrefix(g.String(), "group")) {
-			lines = append(lines, fmt.Sprintf("%s: %s, %d ready, %d delayed, %d in a pass, %d failing, stuck %t %s, failure %d, %v",
-				c.Name, c.Phase, c.Ready, c.Delayed, c.Processing, c.Status.Failing, c.Stuck, c.Doing, c.Attempt, c.LastError))
+			lines = append(lines, fmt.Sprintf("%s: %s, %d ready, %d delayed, %d in a pass, %d failing, stuck %t%s",
+				c.Name, c.Phase, c.Ready, c.Delayed, c.Processing, c.Status.Failing, c.Stuck, failure(c.Attempt, c.LastError)))
 		}
 	}
 
 	return lines
+}
+
+// failure renders a last failure, if there is one.
+func failure(attempt int, err error) string {
+	if err == nil {
+		return ""
+	}
+
+	return fmt.Sprintf(", failure %d: %v", attempt, err)
 }
 
 // idle tells whether all watches are open, and no controller has anything to do.

@@ -38,7 +38,7 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 	flags.Float64Var(&s.rate, "rate", 500, "how many sources are written in a second")
 	flags.Uint64Var(&s.seed, "seed", 1, "what writers and faults draw from; on real time, a run does not repeat itself all the same")
 	flags.BoolVar(&s.faults, "faults", true, "whether anything fails")
-	flags.DurationVar(&s.patience, "patience", 2*time.Minute, "how long outputs may take to follow once the writers pause, before an update counts as lost")
+	flags.DurationVar(&s.patience, "patience", 2*time.Minute, "how long outputs may take to follow once their writer pauses, before an update counts as lost, and the engine to have nothing to do once all do")
 	flags.Float64Var(&s.lose, "lose", 0, "the `share` of what watches send that is lost without a word, from 0 to 1: no engine can bear that, it is to try whether the program finds it")
 
 	if err := flags.Parse(args); err != nil {

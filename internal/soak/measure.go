@@ -16,10 +16,6 @@ type sample struct {
 	goroutines int
 }
 
-// restless is how long the engine may take to come to rest after all outputs have followed: as long as the longest delay
-// of a retry, and some more.
-const restless = 30 * time.Second
-
 // atRest has all writers pause and all faults end, waits for all groups to follow and for the engine to have nothing to
 // do, and measures. What is compared later then differs by nothing that comes and goes.
 func (w *world) atRest(ctx context.Context) (sample, error) {
@@ -37,13 +33,13 @@ func (w *world) atRest(ctx context.Context) (sample, error) {
 		}
 	}
 
-	for deadline := time.Now().Add(restless); !idle(w.engine.Health()); wait(ctx, lastLook) {
+	for deadline := time.Now().Add(w.settings.patience); !idle(w.engine.Health()); wait(ctx, lastLook) {
 		if ctx.Err() != nil {
 			return sample{}, context.Cause(ctx)
 		}
 
 		if time.Now().After(deadline) {
-			return sample{}, fmt.Errorf("the engine has not come to rest within %s: %q", restless, w.engine.Health().Problems())
+			return sample{}, fmt.Errorf("the engine has not come to rest within %s: %q", w.settings.patience, w.engine.Health().Problems())
 		}
 	}
 
