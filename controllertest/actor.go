@@ -11,6 +11,9 @@ import (
 type actor struct {
 	controller string
 	doing      atomic.Pointer[string]
+	// turn is the one that the actor had last. What it does in another one it has no turn for: it was waiting, for first
+	// contents or for a lock, and was let go on with others.
+	turn atomic.Int64
 }
 
 // engine calls the state when no controller does.
@@ -32,6 +35,26 @@ func (a *actor) String() string {
 	}
 
 	return a.controller
+}
+
+// mayAct returns once the actor has a turn, for a call of the state. The engine needs none.
+func (w *World) mayAct(ctx context.Context, by *actor, call string) error {
+	if by == engine || by.turn.Load() == int64(w.sched.turns()) {
+		return nil
+	}
+
+	return w.takeTurn(ctx, resuming, by, by.String()+" goes on with "+call)
+}
+
+// takeTurn waits for a turn of the actor.
+func (w *World) takeTurn(ctx context.Context, class class, by *actor, name string) error {
+	if err := w.sched.wait(ctx, class, name); err != nil {
+		return err
+	}
+
+	by.turn.Store(int64(w.sched.turns()))
+
+	return nil
 }
 
 type actorKey struct{}

@@ -57,11 +57,11 @@ type classic struct {
 func (c *classic) Run(ctx context.Context, r controller.Runtime, logger *zap.Logger) (err error) {
 	w, name := c.life.world, c.Name()
 
-	if err = w.sched.wait(ctx, passing, name+": starts"); err != nil {
+	by := newActor(name, "starts")
+
+	if err = w.takeTurn(ctx, passing, by, by.String()); err != nil {
 		return nil // it was stopped before it began
 	}
-
-	by := newActor(name, "starts")
 
 	adapter, ok := r.(*rruntime.Adapter)
 	if !ok {
@@ -136,13 +136,15 @@ func (g *gated) forward(w *World, done <-chan struct{}) {
 			default:
 			}
 
-			before := g.by.doing.Load()
+			before, turn := g.by.doing.Load(), g.by.turn.Load()
 			g.by.does("wakes")
+			g.by.turn.Store(int64(w.sched.turns()))
 
 			select {
 			case g.events <- event:
 			default:
 				g.by.doing.Store(before)
+				g.by.turn.Store(turn)
 
 				return false
 			}
@@ -230,7 +232,7 @@ func (q *queued) Reconcile(ctx context.Context, logger *zap.Logger, r controller
 
 	defer func() { q.debts.ends(ptr, err != nil || !returned) }()
 
-	if err = w.sched.wait(ctx, passing, by.String()); err != nil {
+	if err = w.takeTurn(ctx, passing, by, by.String()); err != nil {
 		return err
 	}
 
@@ -253,7 +255,7 @@ func (q *queued) MapInput(
 
 	defer q.debts.maps(md)()
 
-	if err = w.sched.wait(ctx, passing, by.String()); err != nil {
+	if err = w.takeTurn(ctx, passing, by, by.String()); err != nil {
 		return nil, err
 	}
 

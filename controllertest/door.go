@@ -59,17 +59,25 @@ func (d *door) before(ctx context.Context, call string) error {
 		return errEnded
 	}
 
+	by := actorOf(ctx)
+	if err := w.mayAct(ctx, by, call); err != nil {
+		return err
+	}
+
+	if d.life.dead.Load() {
+		return errEnded
+	}
+
 	if !w.faulty() {
 		return ctx.Err()
 	}
 
-	by := actorOf(ctx)
 	site := w.draws.nth(by.String() + " " + call)
 
 	if w.draws.odds("hold up "+site, w.faults.HoldUps) {
 		w.trace.note(by.String(), "%s is held up", call)
 
-		if err := w.sched.wait(ctx, resuming, by.String()+" goes on with "+call); err != nil {
+		if err := w.takeTurn(ctx, resuming, by, by.String()+" goes on with "+call); err != nil {
 			return err
 		}
 	}

@@ -64,16 +64,16 @@ func (r reader) Barrier(ctx context.Context, kinds ...resource.Kind) error {
 	return r.inTurn(ctx, "barrier", func() error { return r.adapter.Barrier(ctx, kinds...) })
 }
 
-// inTurn reads, and reads once more in a turn of its own if others have had theirs meanwhile.
+// inTurn reads, and reads once more in a turn of its own if it had to wait.
 func (r reader) inTurn(ctx context.Context, call string, read func() error) error {
-	began := r.world.sched.turns()
+	by := actorOf(ctx)
 
 	err := read()
-	if err != nil || r.world.sched.turns() == began {
+	if err != nil || by == engine || by.turn.Load() == int64(r.world.sched.turns()) {
 		return err
 	}
 
-	if err = r.world.sched.wait(ctx, resuming, actorOf(ctx).String()+" goes on with "+call); err != nil {
+	if err = r.world.mayAct(ctx, by, call); err != nil {
 		return err
 	}
 
