@@ -112,6 +112,13 @@ func TestEngineLinksOnlyWhatItMay(t *testing.T) {
 	}
 }
 
+// A live host links the recorder: nothing that is for tests comes with it.
+func TestRecordingLinksNothingOfTests(t *testing.T) {
+	for pkg := range links(t, "./recording") {
+		assert.False(t, under(pkg, "testing") || under(pkg, "github.com/stretchr/testify"), "package recording links %s", pkg)
+	}
+}
+
 // Packages of the engine import only packages of the engine that are below them, so that each can be read, and tested,
 // with what is below it and nothing else.
 func TestEngineImportsDownwards(t *testing.T) {

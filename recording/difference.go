@@ -1,0 +1,157 @@
+package recording
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// doing is what a pass does in a replay.
+type doing struct {
+	question question
+	// call is the recorded call that it corresponds to; nil if there is none.
+	call *recordedCall
+	// wrote are the texts of what it has written, one for each attempt.
+	wrote []string
+}
+
+// differ ends the replay because the present pass does something else than it did. Of what it has not come to yet, as many
+// calls are shown as are ahead.
+func (f *follower) differ(problem string, ahead int) {
+	f.replay.fail(f.difference(problem, ahead, nil))
+}
+
+// everything is how many calls are ahead when a pass has ended.
+const everything = math.MaxInt
+
+// difference shows the present pass, as recorded and as replayed. Of a pass that has ended the outcome is shown too.
+func (f *follower) difference(problem string, ahead int, is *outcome) *DifferenceError {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	var (
+		was     strings.Builder
+		missing = 0
+	)
+
+	for _, c := range f.pass.calls() {
+		if !f.claimed[c.Number] {
+			if missing++; missing > ahead {
+				continue
+			}
+		}
+
+		was.WriteString(f.replay.callText(c))
+	}
+
+	// The order of requests may be another one; they are shown in the recorded one, and new ones where they came.
+	var (
+		place  int
+		places = map[*doing]int{}
+		made   = slices.Clone(f.made)
+		now    strings.Builder
+	)
+
+	for _, d := range made {
+		if d.call != nil {
+			place = 2 * d.call.Number
+			places[d] = place
+		} else {
+			places[d] = place + 1
+		}
+	}
+
+	slices.SortStableFunc(made, func(a, b *doing) int { return cmp.Compare(places[a], places[b]) })
+
+	for _, d := range made {
+		now.WriteString(requestText(d.question.verb, d.question.of, d.question.with))
+
+		for _, text := range d.wrote {
+			now.WriteString(indent(text, "  ") + "\n")
+		}
+	}
+
+	if is != nil {
+		now.WriteString(is.text())
+
+		if f.pass.finish != nil {
+			was.WriteString(f.pass.finish.Outcome.text())
+		}
+	}
+
+	return &DifferenceError{
+		Number: f.pass.Pass, Pass: f.pass.pass(), Problem: problem,
+		Diff: unified("recorded", was.String(), "replayed", now.String()),
+	}
+}
+
+// calls returns the calls of the pass in the order in which they began.
+func (p *recordedPass) calls() []*recordedCall {
+	byNumber := map[int]*recordedCall{}
+
+	for _, e := range p.entries {
+		if e.call != nil {
+			byNumber[e.call.Number] = e.call
+		}
+	}
+
+	calls := make([]*recordedCall, 0, len(byNumber))
+	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
+		calls = append(calls, byNumber[n])
+	}
+
+	return calls
+}
+
+func requestText(verb string, of name, with string) string {
+	text := verb
+
+	if of != (name{}) {
+		text += " " + of.String()
+	}
+
+	if with != "" {
+		text += fmt.Sprintf(" (%s)", with)
+	}
+
+	return text + "\n"
+}
+
+func failedText(f *failure) string {
+	if f == nil {
+		return "no error\n"
+	}
+
+	return fmt.Sprintf("failed: %s\n", f.Text)
+}
+
+// callText is a recorded call for people.
+func (r *replay) callText(c *recordedCall) string {
+	text := requestText(c.Request.Verb, c.Request.Of, c.Request.With)
+
+	for _, written := range writtenTexts(r.tape, c) {
+		text += indent(written, "  ") + "\n"
+	}
+
+	return text
+}
+
+func writtenTexts(t *tape, c *recordedCall) (texts []string) {
+	if c.Request.Content != 0 {
+		texts = append(texts, t.contents[c.Request.Content].text())
+	}
+
+	for _, a := range c.Attempts {
+		switch {
+		case a.Error != nil:
+			texts = append(texts, failedText(a.Error))
+		case a.Made != 0:
+			texts = append(texts, t.contents[a.Made].text())
+		}
+	}
+
+	return texts
+}
