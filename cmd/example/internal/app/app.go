@@ -46,6 +46,7 @@ type plane struct {
 	listeners struct{ pages, api net.Listener }
 
 	state      state.State
+	record     *record
 	supervisor *supervise.Supervisor
 	engine     engine
 	pages      *web.Server
@@ -107,6 +108,14 @@ func (p *plane) open(ctx context.Context) (err error) {
 	}
 
 	p.state = newState()
+
+	if p.opts.Record != "" {
+		if p.record, err = openRecord(p.opts.Record); err != nil {
+			return fmt.Errorf("-record: %w", err)
+		}
+
+		p.state = p.record.State(p.state)
+	}
 
 	if err := resources.Register(ctx, p.state); err != nil {
 		return err
@@ -172,7 +181,7 @@ func (p *plane) assemble() error {
 
 	p.engine = engine
 
-	return controllers.Register(engine, controllers.World{
+	return controllers.Register(p.record.Engine(engine), controllers.World{
 		Document: p.config, Dir: p.dir, Self: self, Tree: tree, Supervisor: p.supervisor, Wake: &wake, Clock: clock,
 	})
 }
@@ -250,6 +259,8 @@ func (p *plane) close(hard context.Context) error {
 			failures = append(failures, fmt.Errorf("engine: %w", p.engineErr))
 		}
 	}
+
+	failures = append(failures, p.record.close(p.opts.Logger))
 
 	for _, l := range []net.Listener{p.listeners.pages, p.listeners.api} {
 		if l != nil {

@@ -26,6 +26,8 @@ type Options struct {
 	Once bool
 	// Timeout is how long converging may take with Once.
 	Timeout time.Duration
+	// Record is the file that a recording of the run is written to; empty for none.
+	Record string
 	// Out gets what the user has asked for; the log goes to Logger.
 	Out io.Writer
 	// Logger gets everything that happens.

@@ -119,6 +119,7 @@ func (p Program) run(args []string) int {
 	flags.StringVar(&grpc, "grpc", "", "where to offer the state, as `address` unix:PATH or tcp:HOST:PORT on the loopback interface (default nowhere)")
 	flags.BoolVar(&opts.Once, "once", false, "converge, print all resources, stop, and exit with 0 or, if the machine did not get ready, 1; opens no port")
 	flags.DurationVar(&opts.Timeout, "timeout", 30*time.Second, "how long -once may take to converge")
+	flags.StringVar(&opts.Record, "record", "", "the `file` to write a recording of the run to, for a replay in a test (default none)")
 	flags.TextVar(&level, "log-level", level, "the lowest `level` to log: debug, info, warn or error")
 	flags.BoolVar(&version, "version", false, "print the version and exit")
 

@@ -13,6 +13,8 @@ import (
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/recording"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
@@ -46,13 +48,13 @@ func (ctrl *DocumentController) Outputs() []controller.Output {
 
 // Run implements [controller.Controller].
 func (ctrl *DocumentController) Run(ctx context.Context, r controller.Runtime, logger *zap.Logger) error {
-	watcher, err := files.Watch(r.QueueReconcile, func(err error) {
-		logger.Warn("trouble while watching the document", zap.Error(err))
-	})
+	watcher, err := watch(ctx, "the document", r.QueueReconcile, logger)
 	if err != nil {
 		return err
 	}
-	defer watcher.Close()
+	defer watcher.close()
+
+	clock := recording.Clock(ctx, ctrl.Clock)
 
 	for first := true; ; first = false {
 		select {
@@ -65,12 +67,12 @@ func (ctrl *DocumentController) Run(ctx context.Context, r controller.Runtime, l
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-ctrl.Clock.After(settle):
+			case <-clock.After(settle):
 			}
 		}
 
 		// Watch before reading, so that a change after the reading is told.
-		if err := watcher.Directories(files.Places(ctrl.Path)); err != nil {
+		if err := watcher.places(ctx, ctrl.Path); err != nil {
 			return err
 		}
 
@@ -94,7 +96,9 @@ func (ctrl *DocumentController) reconcile(ctx context.Context, r controller.Runt
 		status.Generation, status.Hash = inForce.TypedSpec().Generation, inForce.TypedSpec().Hash
 	}
 
-	text, err := files.ReadPlain(ctrl.Path, document.SizeLimit+1)
+	text, err := recording.Ask(ctx, "for "+ctrl.Path, func() ([]byte, error) {
+		return files.ReadPlain(ctrl.Path, document.SizeLimit+1)
+	})
 	if err != nil {
 		status.Refused = true
 		status.Problems = []document.Problem{{Message: fmt.Sprintf("the document cannot be read: %s", err)}}

@@ -13,6 +13,8 @@ import (
 	"github.com/siderolabs/gen/xerrors"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/recording"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/supervise"
@@ -87,6 +89,10 @@ func assignEndpoint(
 
 // freePort asks the system for a loopback port that nobody listens on.
 func freePort(ctx context.Context) (int, error) {
+	return recording.Ask(ctx, "for a free port", func() (int, error) { return findPort(ctx) })
+}
+
+func findPort(ctx context.Context) (int, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("no free port: %w", err)
@@ -101,10 +107,12 @@ func freePort(ctx context.Context) (int, error) {
 }
 
 func isFree(ctx context.Context, port int) bool {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return false
-	}
+	return recording.Do(ctx, fmt.Sprintf("whether port %d is free", port), func() error {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return err
+		}
 
-	return l.Close() == nil
+		return l.Close()
+	}) == nil
 }

@@ -2,11 +2,12 @@ package controllers
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/recording"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
@@ -42,16 +43,15 @@ func (ctrl *FactsController) Run(ctx context.Context, r controller.Runtime, _ *z
 		}
 
 		if name != nil {
+			spec, err := recording.Ask(ctx, "the facts of the system", systemFacts)
+			if err != nil {
+				return err
+			}
+
+			spec.Hostname, spec.FQDN = name.TypedSpec().Hostname, name.TypedSpec().FQDN
+
 			if err := safe.WriterModify(ctx, r, resources.NewFacts(), func(facts *resources.Facts) error {
-				*facts.TypedSpec() = resources.FactsSpec{
-					Hostname:  name.TypedSpec().Hostname,
-					FQDN:      name.TypedSpec().FQDN,
-					OS:        runtime.GOOS,
-					Arch:      runtime.GOARCH,
-					CPUs:      runtime.NumCPU(),
-					Kernel:    kernelRelease(),
-					MemoryMiB: memoryMiB(),
-				}
+				*facts.TypedSpec() = spec
 
 				return nil
 			}); err != nil {

@@ -17,6 +17,8 @@ import (
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/recording"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
@@ -57,13 +59,13 @@ func (ctrl *FileController) Outputs() []controller.Output {
 func (ctrl *FileController) Run(ctx context.Context, r controller.Runtime, logger *zap.Logger) error {
 	// A change on disk is one more reason to reconcile. The watcher does not say which file changed, and need not: the
 	// pass looks at all of them, and finds its own writes in order.
-	watcher, err := files.Watch(r.QueueReconcile, func(err error) {
-		logger.Warn("trouble while watching the files", zap.Error(err))
-	})
+	watcher, err := watch(ctx, "the files", r.QueueReconcile, logger)
 	if err != nil {
 		return err
 	}
-	defer watcher.Close()
+	defer watcher.close()
+
+	clock := recording.Clock(ctx, ctrl.Clock)
 
 	var again <-chan time.Time
 
@@ -81,7 +83,7 @@ func (ctrl *FileController) Run(ctx context.Context, r controller.Runtime, logge
 		}
 
 		// Watch first: what changes while the pass looks is told, and looked at by the next.
-		if err := watcher.Directories(ctrl.directories(list)); err != nil {
+		if err := watcher.directories(ctx, ctrl.directories(list)); err != nil {
 			return err
 		}
 
@@ -95,14 +97,14 @@ func (ctrl *FileController) Run(ctx context.Context, r controller.Runtime, logge
 			failures = errors.Join(failures, err)
 
 			if !inPlace && again == nil {
-				again = ctrl.Clock.After(retry)
+				again = clock.After(retry)
 			}
 		}
 
 		failures = errors.Join(failures, ctrl.removeForgotten(ctx, r, logger, list))
 
 		// The first pass over a file makes its directories; they want to be watched, too.
-		if err := errors.Join(failures, watcher.Directories(ctrl.directories(list))); err != nil {
+		if err := errors.Join(failures, watcher.directories(ctx, ctrl.directories(list))); err != nil {
 			return err
 		}
 
@@ -142,7 +144,7 @@ func (ctrl *FileController) reconcile(
 	}
 
 	name, spec := file.Metadata().ID(), file.TypedSpec()
-	change, failure := ctrl.Tree.Put(name, []byte(spec.Content), fs.FileMode(spec.Mode))
+	change, failure := putFile(ctx, ctrl.Tree, name, []byte(spec.Content), fs.FileMode(spec.Mode))
 
 	return failure == nil, safe.WriterModify(ctx, r, resources.NewFileStatus(name), func(status *resources.FileStatus) error {
 		st := status.TypedSpec()
@@ -184,7 +186,7 @@ func (ctrl *FileController) remove(ctx context.Context, r controller.Runtime, lo
 
 	name := file.Metadata().ID()
 
-	if err := ctrl.Tree.Remove(name); err != nil {
+	if err := removeFile(ctx, ctrl.Tree, name); err != nil {
 		return fmt.Errorf("%s cannot be removed: %w", name, err)
 	}
 
@@ -215,12 +217,17 @@ func (ctrl *FileController) removeForgotten(
 		listed[file.Metadata().ID()] = true
 	}
 
-	for _, name := range ctrl.Tree.Owned() {
+	owned, err := ownedFiles(ctx, ctrl.Tree)
+	if err != nil {
+		return err
+	}
+
+	for _, name := range owned {
 		if _, wanted := revisions[name]; wanted || listed[name] {
 			continue
 		}
 
-		if err := ctrl.Tree.Remove(name); err != nil {
+		if err := removeFile(ctx, ctrl.Tree, name); err != nil {
 			return fmt.Errorf("%s cannot be removed: %w", name, err)
 		}
 

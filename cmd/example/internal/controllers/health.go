@@ -16,6 +16,8 @@ import (
 	"github.com/siderolabs/gen/optional"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/recording"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/supervise"
 )
@@ -76,7 +78,9 @@ func (ctrl *HealthController) Reconcile(ctx context.Context, logger *zap.Logger,
 	}
 
 	spec := *process.TypedSpec()
-	failure := check(ctx, spec.HealthURL, spec.Health.Timeout)
+	failure := recording.Do(ctx, "whether "+spec.HealthURL+" is well", func() error {
+		return check(ctx, spec.HealthURL, spec.Health.Timeout)
+	})
 
 	if ctx.Err() != nil {
 		return ctx.Err() // the engine stops; that says nothing about the service
@@ -86,7 +90,7 @@ func (ctrl *HealthController) Reconcile(ctx context.Context, logger *zap.Logger,
 
 	if err := safe.WriterModify(ctx, r, resources.NewHealthStatus(ptr.ID()), func(h *resources.HealthStatus) error {
 		before := *h.TypedSpec()
-		*h.TypedSpec() = ctrl.judge(before, *status.TypedSpec(), spec, failure)
+		*h.TypedSpec() = ctrl.judge(ctx, before, *status.TypedSpec(), spec, failure)
 
 		if verdict = h.TypedSpec().Verdict; verdict != before.Verdict {
 			logger.Debug("verdict on the health of a service", zap.String("service", ptr.ID()),
@@ -108,7 +112,7 @@ func (ctrl *HealthController) Reconcile(ctx context.Context, logger *zap.Logger,
 
 // judge sums up what is known after one more check.
 func (ctrl *HealthController) judge(
-	before resources.HealthStatusSpec, status resources.ProcessStatusSpec, process resources.ProcessSpec, failure error,
+	ctx context.Context, before resources.HealthStatusSpec, status resources.ProcessStatusSpec, process resources.ProcessSpec, failure error,
 ) resources.HealthStatusSpec {
 	now := resources.HealthStatusSpec{Instance: status.Instance}
 
@@ -129,7 +133,7 @@ func (ctrl *HealthController) judge(
 	now.Message = failure.Error()
 
 	switch {
-	case fresh && ctrl.Clock.Since(status.Started) < process.Health.Grace:
+	case fresh && recording.Clock(ctx, ctrl.Clock).Since(status.Started) < process.Health.Grace:
 		now.Verdict = resources.Starting
 		now.Failures = 0
 	case fresh || now.Failures >= process.Health.Failures:

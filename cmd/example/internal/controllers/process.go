@@ -115,7 +115,7 @@ func (ctrl *ProcessController) keep(ctx context.Context, r controller.Runtime, l
 		}
 	}
 
-	if err := ctrl.Supervisor.Set(id, supervise.Definition{
+	if err := setUnit(ctx, ctrl.Supervisor, id, supervise.Definition{
 		Revision: spec.Revision,
 		Command:  spec.Command,
 		Env:      spec.Env,
@@ -133,9 +133,9 @@ func (ctrl *ProcessController) keep(ctx context.Context, r controller.Runtime, l
 		return err
 	}
 
-	status, ok := ctrl.Supervisor.Status(id)
-	if !ok {
-		return nil // it is being removed; the supervisor wakes the controller when that is done
+	status, err := unitStatus(ctx, ctrl.Supervisor, id)
+	if err != nil || status == nil {
+		return err // it is being removed; the supervisor wakes the controller when that is done
 	}
 
 	if health != nil && health.TypedSpec().Verdict == resources.Failing && health.TypedSpec().Instance == status.Instance &&
@@ -143,7 +143,11 @@ func (ctrl *ProcessController) keep(ctx context.Context, r controller.Runtime, l
 		logger.Warn("service does not pass its health checks and is restarted",
 			zap.String("service", id), zap.String("last", health.TypedSpec().Message))
 
-		ctrl.Supervisor.Restart(id, status.Instance, "did not pass its health checks: "+health.TypedSpec().Message)
+		why := "did not pass its health checks: " + health.TypedSpec().Message
+
+		if err := restartUnit(ctx, ctrl.Supervisor, id, status.Instance, why); err != nil {
+			return err
+		}
 	}
 
 	return safe.WriterModify(ctx, r, resources.NewProcessStatus(id), func(st *resources.ProcessStatus) error {
@@ -170,9 +174,16 @@ func (ctrl *ProcessController) remove(ctx context.Context, r controller.Runtime,
 		return nil
 	}
 
-	ctrl.Supervisor.Remove(id)
+	if err := removeUnit(ctx, ctrl.Supervisor, id); err != nil {
+		return err
+	}
 
-	if status, running := ctrl.Supervisor.Status(id); running {
+	status, err := unitStatus(ctx, ctrl.Supervisor, id)
+	if err != nil {
+		return err
+	}
+
+	if status != nil {
 		// The supervisor wakes the controller when the process has gone.
 		return safe.WriterModify(ctx, r, resources.NewProcessStatus(id), func(st *resources.ProcessStatus) error {
 			st.TypedSpec().State, st.TypedSpec().PID = string(supervise.Stopping), status.PID

@@ -2,9 +2,19 @@ package controllers
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
+
+// systemFacts are the facts that the system knows.
+func systemFacts() (resources.FactsSpec, error) {
+	return resources.FactsSpec{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Kernel: kernelRelease(), MemoryMiB: memoryMiB(),
+	}, nil
+}
 
 // kernelRelease and memoryMiB read what Linux shows of itself; elsewhere they know nothing, which templates see as
 // empty and 0.
