@@ -25,7 +25,9 @@ const (
 	recordType = "Records.example.dev"
 )
 
-type text struct{ Value string }
+type text struct {
+	Value string `protobuf:"1"`
+}
 
 func (t text) DeepCopy() text { return t }
 
