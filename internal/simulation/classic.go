@@ -280,3 +280,23 @@ func (d *destroyer) Run(ctx context.Context, r controller.Runtime, _ *zap.Logger
 		return nil
 	})
 }
+
+// claimant claims an output and does nothing.
+type claimant struct {
+	name   string
+	inputs []controller.Input
+}
+
+func (c *claimant) Name() string { return c.name }
+
+func (c *claimant) Inputs() []controller.Input { return c.inputs }
+
+func (*claimant) Outputs() []controller.Output {
+	return []controller.Output{{Type: "Claimed.simulation", Kind: controller.OutputExclusive}}
+}
+
+func (*claimant) Run(ctx context.Context, _ controller.Runtime, _ *zap.Logger) error {
+	<-ctx.Done()
+
+	return nil
+}

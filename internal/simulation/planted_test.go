@@ -95,6 +95,19 @@ var faults = []planted{
 		old: "\t<-e.done\n\n\tr.withdraw(e)", new: "\t<-e.done\n\n\tr.db.Remove(e.node)",
 	},
 	{
+		name: "a watch that is not closed", file: "runtime/watches.go", found: "TestQuietWorlds",
+		old: "\t\t\tif w != nil {\n\t\t\t\tdelete(s.open, kind)", new: "\t\t\tif false {\n\t\t\t\tdelete(s.open, kind)",
+	},
+	{
+		name: "a refused registration keeps its claims", file: "dependency/database.go", found: "TestQuietWorlds",
+		old: "\tupdate, err := db.plan(node, form, inputs)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\n\tif accepted",
+		new: "\tdb.claim(node)\n\n\tupdate, err := db.plan(node, form, inputs)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\n\tif accepted",
+	},
+	{
+		name: "a cache that is read before it is filled", file: "runtime/table.go", found: "TestQuietWorlds",
+		old: "\t\tt.cached.Load()\n", new: "\t\tt.cached.Load()\n\t\tt.cached.Complete()\n",
+	},
+	{
 		name: "an update of inputs opens no watch", file: "runtime/register.go", found: "TestQuietWorlds",
 		old: "\tr.watches.adjust(touched)\n\n\tr.mu.Lock()\n\tctx := e.ctx", new: "\tr.mu.Lock()\n\tctx := e.ctx",
 	},

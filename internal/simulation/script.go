@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -30,6 +31,7 @@ const (
 	comeAndGo
 	trigger
 	restart
+	refuse
 
 	ways
 )
@@ -84,6 +86,8 @@ func (g *graph) happens(n int) {
 		w.WakeAll()
 	case restart:
 		w.Restart()
+	case refuse:
+		g.refuses()
 	}
 }
 
@@ -143,6 +147,28 @@ func (g *graph) comesOrGoes(n *node) {
 
 		if err := w.Runtime().Unregister(w.Context(), n.name()); err != nil && !w.Crashed() {
 			w.Fatalf("%s can not be unregistered: %s", n.name(), err)
+		}
+	})
+}
+
+// refuses registers a controller that has to be refused, and then one that claims what that would have had.
+func (g *graph) refuses() {
+	w := g.world
+
+	w.Do("registers a controller that is refused", func() {
+		if err := w.Engine().RegisterController(&claimant{name: "refused", inputs: append(weakInputs(sourceType(0)), weakInputs(sourceType(0))...)}); err == nil {
+			w.Fatalf("a controller with one input twice was not refused")
+		}
+	})
+	w.Do("registers one that claims the same", func() {
+		if err := w.Engine().RegisterController(&claimant{name: "accepted"}); err != nil && !w.Crashed() {
+			w.Fatalf("a controller can not be registered after one that was refused: %s", err)
+		}
+	})
+	w.Do("unregisters it", func() {
+		err := w.Runtime().Unregister(w.Context(), "accepted")
+		if err != nil && !w.Crashed() && !errors.Is(err, runtime.ErrNotRegistered) {
+			w.Fatalf("it can not be unregistered: %s", err)
 		}
 	})
 }
