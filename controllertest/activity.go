@@ -1,0 +1,73 @@
+package controllertest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"go.uber.org/zap/zapcore"
+)
+
+func (w *World) faulty() bool { return w.sched.turns() <= w.faults.Turns }
+
+func kindOf(kind resource.Kind) [2]string { return [2]string{kind.Namespace(), kind.Type()} }
+
+func (w *World) saw(kind resource.Kind) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.kinds[kindOf(kind)] = struct{}{}
+}
+
+// wrote counts a write of a controller, and returns which one it was.
+func (w *World) wrote() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.writes++
+	w.active = time.Now()
+
+	return w.writes
+}
+
+func (w *World) failedPass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.active = time.Now()
+}
+
+func (w *World) written() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return w.writes
+}
+
+// logged takes a line of the log.
+func (w *World) logged(entry zapcore.Entry, fields map[string]any) {
+	by := logged
+	if name, ok := fields["controller"].(string); ok {
+		by = name
+	}
+
+	list := make([]string, 0, len(fields))
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if key != "controller" {
+			list = append(list, fmt.Sprintf("%s=%v", key, fields[key]))
+		}
+	}
+
+	w.trace.note(by, "%s: %s %s", entry.Level, entry.Message, strings.Join(list, " "))
+}
+
+// stirred notes that something was written from outside.
+func (w *World) stirred() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.active = time.Now()
+}
