@@ -87,6 +87,9 @@ func (w *World) Configure(change func(*runtime.Config)) { change(&w.config) }
 // each engine, and what it returns beside the state when that engine has ended.
 func (w *World) Through(between func(state.CoreState) (state.CoreState, func())) { w.between = between }
 
+// Wrap puts something around the state, for the engines and for the script. It is called before Start.
+func (w *World) Wrap(around func(state.CoreState) state.CoreState) { w.core = around(w.core) }
+
 // Compare sets what counts when two ends of a run are compared: the function gets a copy of each resource, and takes out what
 // may differ, such as times. It returns nil for one that does not count at all.
 func (w *World) Compare(normalize func(resource.Resource) resource.Resource) { w.normalize = normalize }
@@ -118,6 +121,12 @@ func (w *World) Restart() {
 	w.act("restarts the engine")
 	w.running().end()
 	w.startLife()
+}
+
+// Stop ends the engine for good, as a stop of the process does.
+func (w *World) Stop() {
+	w.act("stops the engine")
+	w.running().end()
 }
 
 // Engine returns where controllers are registered while the engine runs. A crash of the process forgets them.

@@ -88,7 +88,7 @@ func put(ctx context.Context, r controller.ReaderWriter, x *witness, name string
 
 	switch {
 	case state.IsNotFoundError(err):
-		x.world.Errorf("%s does not see %s/%s, which it has just written", name, typ, id)
+		x.missing(name, typ, id)
 	case err != nil:
 		return err
 	default:

@@ -10,6 +10,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/controllertest"
+	"github.com/switchyard-run/switchyard/recording"
 )
 
 // form is what a node of a graph does.
@@ -57,7 +58,8 @@ type graph struct {
 	// absent are the nodes that are not registered at the moment, by number.
 	absent map[int]bool
 
-	witness *witness
+	witness  *witness
+	recorder *recording.Recorder
 }
 
 // draw makes a graph as the schedule wants it.
@@ -110,6 +112,10 @@ func draw(w *controllertest.World) *graph {
 // register registers the controllers that are wanted at the moment.
 func (g *graph) register(e controller.Engine) error {
 	g.witness.restarted()
+
+	if g.recorder != nil {
+		e = g.recorder.Engine(e)
+	}
 
 	if err := e.RegisterController(&destroyer{g}); err != nil {
 		return err

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 
 	"github.com/switchyard-run/switchyard/controllertest"
+	"github.com/switchyard-run/switchyard/recording"
 	"github.com/switchyard-run/switchyard/runtime"
 	"github.com/switchyard-run/switchyard/runtime/options"
 )
@@ -36,14 +38,28 @@ const (
 	ways
 )
 
-// Script is a world of its own for each schedule: a graph, what happens to it, and what must have come of it. Between stands
-// what the engine's calls go through, or nil.
-func Script(between func(*controllertest.World)) controllertest.Script {
+// Setting is what may be different from world to world without being drawn.
+type Setting struct {
+	// Between is called before anything is started, or nil.
+	Between func(*controllertest.World)
+	// Recorder records the world, or nil. Controllers do not come and go then, and the process is not restarted.
+	Recorder *recording.Recorder
+	// Replay is set to what registers the controllers of the world anew, without a world around them.
+	Replay func(controller.Engine) error
+}
+
+// Script is a world of its own for each schedule: a graph, what happens to it, and what must have come of it.
+func Script(set *Setting) controllertest.Script {
 	return func(w *controllertest.World) {
 		g := draw(w)
+		g.recorder = set.Recorder
 
-		if between != nil {
-			between(w)
+		if set.Between != nil {
+			set.Between(w)
+		}
+
+		if set.Recorder != nil {
+			w.Wrap(func(st state.CoreState) state.CoreState { return set.Recorder.State(st) })
 		}
 
 		w.Configure(func(cfg *runtime.Config) {
@@ -51,6 +67,9 @@ func Script(between func(*controllertest.World)) controllertest.Script {
 				cfg.Options = append(cfg.Options, options.WithCachedResource(namespace, typ))
 			}
 		})
+
+		set.Replay = (&graph{nodes: g.nodes, absent: g.absent}).register
+
 		w.Start(g.register)
 
 		for n := range operations {
@@ -69,7 +88,12 @@ func (g *graph) happens(n int) {
 	typ := func() resource.Type { return sourceType(pick("type", sources)) }
 	id := func() resource.ID { return strconv.Itoa(pick("id", ids)) }
 
-	switch pick("way", ways) {
+	way := pick("way", ways)
+	if g.recorder != nil && way >= comeAndGo && way != trigger {
+		return
+	}
+
+	switch way {
 	case write, writeAgain, relabel:
 		g.write(typ(), id(), int64(pick("number", 10)), pick("parent", ids+1))
 	case tearDown, tearDownAgain:
@@ -184,6 +208,12 @@ func (g *graph) ends() {
 	}
 
 	g.settles()
+
+	if g.recorder != nil {
+		w.Stop()
+
+		return
+	}
 
 	for _, n := range g.nodes {
 		g.comesOrGoes(n)

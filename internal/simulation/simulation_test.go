@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // worlds runs as many worlds as are asked for, under the faults and over what stands between engine and state.
 func worlds(t *testing.T, faults controllertest.Faults, between func(*controllertest.World)) {
 	t.Helper()
-	controllertest.Explore(t, controllertest.Plan{First: *first, Seeds: *seeds, Faults: faults}, simulation.Script(between))
+	controllertest.Explore(t, controllertest.Plan{First: *first, Seeds: *seeds, Faults: faults}, simulation.Script(&simulation.Setting{Between: between}))
 }
 
 func remote(w *controllertest.World) { w.Through(simulation.Connection) }
@@ -48,7 +48,7 @@ func TestASeedIsASchedule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range *seeds / 20 {
 				run := func() string {
-					return controllertest.Replay(t, strconv.FormatUint(seed, 10), controllertest.Storm(), simulation.Script(between)).String()
+					return controllertest.Replay(t, strconv.FormatUint(seed, 10), controllertest.Storm(), simulation.Script(&simulation.Setting{Between: between})).String()
 				}
 
 				require.Equal(t, run(), run(), "seed %d", seed)

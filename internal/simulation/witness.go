@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-run/switchyard/controllertest"
 )
 
-// witness watches over what the engine promises to controllers.
+// witness watches over what the engine promises to controllers. A nil one watches over nothing.
 type witness struct {
 	world *controllertest.World
 
@@ -42,6 +42,10 @@ func newWitness(w *controllertest.World) *witness {
 
 // restarted forgets what a process knew that has ended.
 func (x *witness) restarted() {
+	if x == nil {
+		return
+	}
+
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
@@ -51,6 +55,10 @@ func (x *witness) restarted() {
 // registered forgets what a controller of the name has seen and written: it is another one now, which is promised nothing
 // about what the former one did.
 func (x *witness) registered(controller string) {
+	if x == nil {
+		return
+	}
+
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
@@ -59,6 +67,10 @@ func (x *witness) registered(controller string) {
 
 // pass notes the begin of a pass on a resource, and returns what notes its end.
 func (x *witness) pass(controller string, ptr resource.Pointer) func() {
+	if x == nil {
+		return func() {}
+	}
+
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
@@ -78,8 +90,19 @@ func (x *witness) pass(controller string, ptr resource.Pointer) func() {
 	}
 }
 
+// missing notes that a controller does not see what it has written.
+func (x *witness) missing(controller string, typ resource.Type, id resource.ID) {
+	if x != nil {
+		x.world.Errorf("%s does not see %s/%s, which it has just written", controller, typ, id)
+	}
+}
+
 // read notes what a controller was shown of a resource, or what it has written: it must not be shown anything older later.
 func (x *witness) read(controller string, res resource.Resource) {
+	if x == nil {
+		return
+	}
+
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
