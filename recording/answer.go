@@ -111,7 +111,7 @@ func (f *follower) wrote(d *doing, was int, is resource.Resource) {
 	}
 
 	f.mu.Lock()
-	d.wrote = append(d.wrote, shown.text())
+	d.wrote = append(d.wrote, written{content: shown})
 	f.mu.Unlock()
 
 	if before == nil || !resource.Equal(before, is) {
@@ -166,7 +166,7 @@ func (f *follower) try(d *doing, a attempt, empty resource.Resource, update upda
 		f.wrote(d, a.Made, res)
 	case err == nil || a.Error == nil || err.Error() != a.Error.Text:
 		f.mu.Lock()
-		d.wrote = append(d.wrote, failedText(failureOf(err)))
+		d.wrote = append(d.wrote, written{failure: failureOf(err)})
 		f.mu.Unlock()
 
 		f.differ("made something else of a resource", 0)

@@ -14,8 +14,25 @@ type doing struct {
 	question question
 	// call is the recorded call that it corresponds to; nil if there is none.
 	call *recordedCall
-	// wrote are the texts of what it has written, one for each attempt.
-	wrote []string
+	// wrote is what it has written, once for each attempt.
+	wrote []written
+}
+
+// written is what an attempt to write has come to: a content, or a failure.
+type written struct {
+	content *content
+	failure *failure
+}
+
+func (w written) text() string {
+	switch {
+	case w.content != nil:
+		return w.content.text()
+	case w.failure != nil:
+		return fmt.Sprintf("failed: %s\n", w.failure.Text)
+	default:
+		return "no error\n"
+	}
 }
 
 // differ ends the replay because the present pass does something else than it did. Of what it has not come to yet, as many
@@ -69,8 +86,8 @@ func (f *follower) difference(problem string, ahead int, is *outcome) *Differenc
 	for _, d := range made {
 		now.WriteString(requestText(d.question.verb, d.question.of, d.question.with))
 
-		for _, text := range d.wrote {
-			now.WriteString(indent(text, "  ") + "\n")
+		for _, w := range d.wrote {
+			now.WriteString(indent(w.text(), "  ") + "\n")
 		}
 	}
 
@@ -120,38 +137,26 @@ func requestText(verb string, of name, with string) string {
 	return text + "\n"
 }
 
-func failedText(f *failure) string {
-	if f == nil {
-		return "no error\n"
-	}
-
-	return fmt.Sprintf("failed: %s\n", f.Text)
-}
-
 // callText is a recorded call for people.
 func (r *replay) callText(c *recordedCall) string {
 	text := requestText(c.Request.Verb, c.Request.Of, c.Request.With)
 
-	for _, written := range writtenTexts(r.tape, c) {
-		text += indent(written, "  ") + "\n"
+	for _, w := range r.tape.written(c) {
+		text += indent(w.text(), "  ") + "\n"
 	}
 
 	return text
 }
 
-func writtenTexts(t *tape, c *recordedCall) (texts []string) {
+// written is what a recorded call has written.
+func (t *tape) written(c *recordedCall) (all []written) {
 	if c.Request.Content != 0 {
-		texts = append(texts, t.contents[c.Request.Content].text())
+		all = append(all, written{content: t.contents[c.Request.Content]})
 	}
 
 	for _, a := range c.Attempts {
-		switch {
-		case a.Error != nil:
-			texts = append(texts, failedText(a.Error))
-		case a.Made != 0:
-			texts = append(texts, t.contents[a.Made].text())
-		}
+		all = append(all, written{t.contents[a.Made], a.Error})
 	}
 
-	return texts
+	return all
 }
