@@ -100,7 +100,7 @@ func (f *follower) ask(_ context.Context, q question, _ func(context.Context) re
 
 // wrote compares what is written with what was. It returns if they are equal.
 func (f *follower) wrote(d *doing, was int, is resource.Resource) {
-	shown, is, err := settled(is)
+	is, err := settled(is)
 	if err != nil {
 		f.failed(err)
 	}
@@ -111,7 +111,7 @@ func (f *follower) wrote(d *doing, was int, is resource.Resource) {
 	}
 
 	f.mu.Lock()
-	d.wrote = append(d.wrote, written{content: shown})
+	d.wrote = append(d.wrote, written{resource: is})
 	f.mu.Unlock()
 
 	if before == nil || !resource.Equal(before, is) {

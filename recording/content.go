@@ -41,8 +41,8 @@ type numbered struct {
 }
 
 // encode makes a content of a resource.
-func encode(res resource.Resource) (*content, error) {
-	wire, err := protobuf.FromResource(res)
+func encode(res resource.Resource, opts ...protobuf.FromResourceOption) (*content, error) {
+	wire, err := protobuf.FromResource(res, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be recorded: %w; register its type with protobuf.RegisterResource or RegisterDynamic",
 			resource.String(res), err)
@@ -155,22 +155,15 @@ func (c *content) stamp(res resource.Resource) error {
 	return res.Metadata().SetOwner(md.Owner())
 }
 
-// settled encodes a resource, decodes it, and encodes what came of it: what differs only in what the wire format does
-// not know comes out the same.
-func settled(res resource.Resource) (*content, resource.Resource, error) {
-	first, err := encode(res)
+// settled returns the resource as it is after it was encoded and decoded: what differs only in what the wire format does not
+// know comes out the same.
+func settled(res resource.Resource) (resource.Resource, error) {
+	c, err := encode(res, protobuf.WithoutYAML())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 
-	decoded, err := first.decode()
-	if err != nil {
-		return nil, nil, err
-	}
-
-	second, err := encode(decoded)
-
-	return second, decoded, err
+	return c.decode()
 }
 
 // text is the content for people. The spec is in YAML; where that shows nothing of it, as of one without exported fields,

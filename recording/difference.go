@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/cosi-project/runtime/pkg/resource"
 )
 
 // doing is what a pass does in a replay.
@@ -18,16 +20,24 @@ type doing struct {
 	wrote []written
 }
 
-// written is what an attempt to write has come to: a content, or a failure.
+// written is what an attempt to write has come to: in a recording a content, in a replay a resource; or a failure.
 type written struct {
-	content *content
-	failure *failure
+	content  *content
+	resource resource.Resource
+	failure  *failure
 }
 
 func (w written) text() string {
 	switch {
 	case w.content != nil:
 		return w.content.text()
+	case w.resource != nil:
+		c, err := encode(w.resource)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+
+		return c.text()
 	case w.failure != nil:
 		return fmt.Sprintf("failed: %s\n", w.failure.Text)
 	default:
@@ -155,7 +165,7 @@ func (t *tape) written(c *recordedCall) (all []written) {
 	}
 
 	for _, a := range c.Attempts {
-		all = append(all, written{t.contents[a.Made], a.Error})
+		all = append(all, written{content: t.contents[a.Made], failure: a.Error})
 	}
 
 	return all

@@ -16,7 +16,11 @@ type digest map[name][sha256.Size]byte
 
 // hash is that of a resource in a digest.
 func hash(res resource.Resource) (sum [sha256.Size]byte, err error) {
-	c, _, err := settled(res)
+	if res, err = settled(res); err != nil {
+		return sum, err
+	}
+
+	c, err := encode(res)
 	if err != nil {
 		return sum, err
 	}

@@ -205,7 +205,7 @@ func (r *replay) product(c *change) (resource.Resource, error) {
 	}
 
 	for _, written := range r.products[c] {
-		_, res, err := settled(written)
+		res, err := settled(written)
 		if err != nil {
 			return nil, err
 		}
