@@ -126,6 +126,14 @@ func (d *debts) ends(ptr resource.Pointer, again bool) {
 	d.again[place(ptr)] = again
 }
 
+// passes counts the passes that have begun and not ended.
+func (d *debts) passes() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	return len(d.busy)
+}
+
 // overdue returns why a pass should have begun that has not, although a worker is free. It is asked while nothing moves.
 func (d *debts) overdue() string {
 	d.mu.Lock()

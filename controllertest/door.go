@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
@@ -74,6 +75,12 @@ func (d *door) before(ctx context.Context, call string) error {
 
 	site := w.draws.nth(by.String() + " " + call)
 
+	if w.draws.odds("delay "+site, w.faults.Delays) {
+		if err := w.delay(ctx, by, call, time.Duration(1+w.draws.pick("seconds of "+site, 60))*time.Second); err != nil {
+			return err
+		}
+	}
+
 	if w.draws.odds("hold up "+site, w.faults.HoldUps) {
 		w.trace.note(by.String(), "%s is held up", call)
 
@@ -93,6 +100,25 @@ func (d *door) before(ctx context.Context, call string) error {
 	}
 
 	return ctx.Err()
+}
+
+// delay has a call take its time, and a turn of its own afterwards.
+func (w *World) delay(ctx context.Context, by *actor, call string, d time.Duration) error {
+	w.trace.note(by.String(), "%s takes %s", call, d)
+
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+
+	w.delayed.Add(1)
+	defer w.delayed.Add(-1)
+
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+	}
+
+	return w.takeTurn(ctx, resuming, by, by.String()+" goes on with "+call)
 }
 
 func (d *door) write(ctx context.Context, verb string, ptr resource.Pointer, do func() error, res resource.Resource) error {

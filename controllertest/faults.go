@@ -19,6 +19,8 @@ type Faults struct {
 	Conflicts float64
 	// HoldUps is for each call to be held up, so that others go first, before it does anything.
 	HoldUps float64
+	// Delays is for each call to take up to a minute of the world's time before it does anything.
+	Delays float64
 	// Breaks is for each delivery of a watch to be an error instead, after which the watch is closed.
 	Breaks float64
 	// Overruns is the same, and the bookmarks that the engine has got are of no use afterwards: it has to list the kind.
@@ -38,7 +40,7 @@ type Faults struct {
 // Storm returns faults of all kinds, at rates that let most passes come through.
 func Storm() Faults {
 	return Faults{
-		Errors: .03, LostAnswers: .02, Conflicts: .05, HoldUps: .1,
+		Errors: .03, LostAnswers: .02, Conflicts: .05, HoldUps: .1, Delays: .02,
 		Breaks: .03, Overruns: .02, Crashes: .02, Restarts: .01, Repeats: .3,
 	}
 }

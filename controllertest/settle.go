@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Settle waits until nothing is pending any more: all watches are open, no controller fails, and nothing was written for a
+// Settle waits until nothing is pending any more: all watches are open, no controller fails, no item is worked on, and nothing was written for a
 // minute of the world's time, in which items that ask to be run again later are run. A world that does not settle within an
 // hour ends the run, and tells what is pending.
 func (w *World) Settle() { w.await(nil) }
@@ -96,13 +96,24 @@ func (w *World) settled() bool {
 		return true
 	}
 
-	if time.Since(active) < quiet || len(w.problems()) > 0 {
+	if time.Since(active) < quiet || w.delayed.Load() > 0 || w.passes() > 0 || len(w.problems()) > 0 {
 		return false
 	}
 
 	w.wake(s, false)
 
 	return true
+}
+
+// passes counts the passes of queue controllers that have begun and not ended.
+func (w *World) passes() (count int) {
+	if w.life != nil {
+		for _, q := range w.life.queues {
+			count += q.debts.passes()
+		}
+	}
+
+	return count
 }
 
 func (w *World) problems() []string {

@@ -2,6 +2,7 @@ package controllertest
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -46,6 +47,9 @@ type World struct {
 	lives    int
 
 	normalize func(resource.Resource) resource.Resource
+
+	// delayed counts the calls that take their time.
+	delayed atomic.Int64
 
 	// over is closed when the run has ended, well or not.
 	over chan struct{}
