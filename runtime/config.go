@@ -37,8 +37,9 @@ type Config struct {
 
 	// OnWatchFailure is what happens when a watch fails. The default is ResumeWatch.
 	OnWatchFailure WatchPolicy
-	// AuditInterval is how often each watch is closed and resumed although nothing seems wrong with it, which finds one
-	// that has gone silent. The default, 0, is never.
+	// AuditInterval is how often each watch is looked at although nothing seems wrong with it. What is known of its kind is
+	// compared with a list, and loaded anew if the watch has missed anything; a watch of which it can not be told is closed
+	// and resumed, which finds one that has gone silent. The default, 0, is never.
 	AuditInterval time.Duration
 
 	// OnMutation, if it is set, has the engine find out who changes a resource that was only lent, and is told; see

@@ -16,6 +16,6 @@
 //
 // # Goroutines
 //
-// Run starts one for delivery, one for each watched kind, and those of the adapters, and returns when all have ended.
-// Before Run there are none.
+// Run starts one for delivery, one for each watched kind, another while that is audited, and those of the adapters, and
+// returns when all have ended. Before Run there are none.
 package runtime

@@ -45,18 +45,36 @@ func (s *script) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch
 		opt(&options)
 	}
 
+	return s.watch(ctx, ch, options, true)
+}
+
+func (s *script) watch(ctx context.Context, ch chan<- []state.Event, options state.WatchKindOptions, count bool) error {
 	s.mu.Lock()
 	n := len(s.calls)
-	s.calls = append(s.calls, options)
+
+	if count {
+		s.calls = append(s.calls, options)
+	}
 	s.mu.Unlock()
 
 	return s.call(ctx, n, ch, options)
 }
 
+// WatchKind does the same, but does not count who asks for nothing but the newest bookmark.
 func (s *script) WatchKind(ctx context.Context, kind resource.Kind, ch chan<- state.Event, opts ...state.WatchKindOption) error {
+	if kind.Type() != sourceType {
+		return s.State.WatchKind(ctx, kind, ch, opts...)
+	}
+
+	var options state.WatchKindOptions
+
+	for _, opt := range opts {
+		opt(&options)
+	}
+
 	batches := make(chan []state.Event)
 
-	if err := s.WatchKindAggregated(ctx, kind, batches, opts...); err != nil {
+	if err := s.watch(ctx, batches, options, !options.BootstrapBookmark); err != nil {
 		return err
 	}
 

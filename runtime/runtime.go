@@ -116,6 +116,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,
 		needs: r.db.Needs, fail: r.watchFailed, first: r.first, fill: r.fillAll, missed: r.missed,
 		failures: r.metrics.Count("watch_failures"), relists: r.metrics.Count("watch_relists"), audits: r.metrics.Count("watch_audits"),
+		missedChanges: r.metrics.Count("watch_missed"),
 	}
 
 	return r, nil

@@ -37,6 +37,7 @@ type session struct {
 
 	open  bool // the state has opened the watch
 	moved bool // and events have come
+	alive bool // also since the last audit
 
 	// batches or singles is there, whichever was asked for.
 	batches chan []state.Event
@@ -95,8 +96,8 @@ func (s *session) follow(ctx context.Context) error {
 	clock := w.set.cfg.Clock
 
 	var (
-		patient, auditor clockwork.Timer
-		unsynced, audit  <-chan time.Time
+		patient  clockwork.Timer
+		unsynced <-chan time.Time
 	)
 
 	if s.loads && !s.relists {
@@ -106,19 +107,8 @@ func (s *session) follow(ctx context.Context) error {
 		unsynced = patient.Chan()
 	}
 
-	interval := w.set.cfg.AuditInterval
-	if s.loads {
-		interval <<= w.behindhand
-	}
-
-	if interval > 0 {
-		auditor = clock.NewTimer(interval)
-		defer auditor.Stop()
-
-		audit = auditor.Chan()
-	}
-
-	shown := 0
+	auditor := newAuditor(s)
+	defer auditor.stop()
 
 	for patience := unsyncedWarning; ; {
 		var err error
@@ -148,25 +138,11 @@ func (s *session) follow(ctx context.Context) error {
 		case <-w.retrack:
 			return errTracking
 		case <-anew:
-			w.mu.Lock()
-			w.bookmark = nil
-			w.mu.Unlock()
-
-			return errAnew
-		case <-audit:
-			if !s.loading || s.shown <= shown {
-				w.set.audits.Inc()
-
-				if s.loading {
-					w.behindhand = min(w.behindhand+1, mostBehindhand)
-				}
-
-				return errAudit
-			}
-
-			// Contents that are still coming are nothing to be suspected.
-			shown = s.shown
-			auditor.Reset(interval)
+			return w.beginAnew()
+		case <-auditor.due:
+			err = auditor.begin(ctx)
+		case <-auditor.done:
+			err = auditor.judge()
 		case <-unsynced:
 			w.warnUnsynced(patience)
 
@@ -328,7 +304,11 @@ func (s *session) apply(batch []state.Event) error {
 			return fmt.Errorf("the watch of %s sent an event of the unknown type %d", w.kind, event.Type)
 		}
 
-		s.moved = true
+		s.moved, s.alive = true, true
+
+		if w.auditing != nil {
+			w.auditing.moved = true
+		}
 
 		bookmark := event.Bookmark
 		if s.loading {
@@ -354,6 +334,10 @@ func (s *session) change(event *state.Event) error {
 	md := reduced.Of(event.Resource, event.Type == state.Destroyed)
 	if md.Key().Kind != s.watch.kind {
 		return fmt.Errorf("the watch of %s sent an event of another kind: %s", s.watch.kind, md.Key())
+	}
+
+	if audit := s.watch.auditing; audit != nil {
+		audit.touched[md.ID()] = struct{}{}
 	}
 
 	if md.Destroyed() {
@@ -470,6 +454,7 @@ func (s *session) complete() {
 	s.loading, s.seen = false, nil
 	w.single, w.behindhand = false, 0
 	w.synced = true
+	w.settleLocked(s.table)
 
 	s.table.loaded()
 }

@@ -74,6 +74,8 @@ type watch struct {
 	fences   map[*fence]struct{}
 	// comparable tells that the bookmark of a fence has come by once, so that others probably will.
 	comparable bool
+	// auditing is the audit of the session, which is to know what the stream shows.
+	auditing *audit
 
 	// The fields below belong to the goroutine. The way is that of the changes of the kind.
 	way     dependency.Way[*entry]
@@ -82,10 +84,20 @@ type watch struct {
 	// behindhand is how many audits in a row have found that contents were not coming. They may be all in one message that
 	// takes longer, so each time the next ones get twice as long.
 	behindhand int
-	tried      bool // a session was begun before
-	began      time.Time
-	exited     error // set when the state has ended the goroutine
-	retry      *adapter.Retry
+	// auditDue is when the next audit is due. Audited is closed when the last one has let go of the state: there is no other
+	// before.
+	auditDue time.Time
+	audited  <-chan struct{}
+	// doubted is what an audit has all contents loaded for, and disputed what was no other after that.
+	doubted  []difference
+	disputed map[resource.ID]difference
+	tried    bool // a session was begun before
+	began    time.Time
+	exited   error // set when the state has ended the goroutine
+	retry    *adapter.Retry
+
+	// audits counts the goroutine of an audit. The watch waits for it at its end.
+	audits sync.WaitGroup
 }
 
 // step is one session with what follows it; it tells whether there is to be another. There is until the context ends or,

@@ -34,7 +34,7 @@ type watches struct {
 	// missed is called when changes of a kind may have been missed and nobody can tell which, but for those told of.
 	missed func(kind reduced.Kind, told map[reduced.Key]struct{})
 
-	failures, relists, audits *metrics.Counter
+	failures, relists, audits, missedChanges *metrics.Counter
 
 	running sync.WaitGroup
 
@@ -127,6 +127,7 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 
 		cancel()
 		w.closed()
+		w.audits.Wait()
 		s.ended(w)
 
 		return false
