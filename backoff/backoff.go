@@ -63,5 +63,9 @@ func (p Policy) Delay(attempt int, random func() float64) time.Duration {
 		delay *= 1 + p.Jitter*(2*random()-1)
 	}
 
+	if delay >= math.MaxInt64 {
+		return math.MaxInt64 // which no float64 is: what is longer would come out as less than nothing
+	}
+
 	return max(time.Duration(delay), 1)
 }

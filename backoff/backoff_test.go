@@ -25,6 +25,18 @@ func TestDelayGrowsToItsCap(t *testing.T) {
 	}
 }
 
+// The longest durations do not come out as the shortest.
+func TestDelayWithoutACap(t *testing.T) {
+	t.Parallel()
+
+	p := backoff.Policy{Base: time.Second, Factor: 2, Max: math.MaxInt64, Jitter: 0.5}
+
+	require.NoError(t, p.Validate())
+	assert.Equal(t, time.Duration(math.MaxInt64), p.Delay(1_000, nil))
+	assert.Equal(t, time.Duration(math.MaxInt64), p.Delay(1_000, func() float64 { return 0.9 }))
+	assert.Less(t, p.Delay(1_000, func() float64 { return 0.1 }), time.Duration(math.MaxInt64))
+}
+
 func TestDelayStaysWithinJitter(t *testing.T) {
 	t.Parallel()
 
