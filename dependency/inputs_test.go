@@ -10,6 +10,25 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
+// An input by the empty id is none on the whole kind, and in whatever order the two are given the graph is the same.
+func TestInputByTheEmptyID(t *testing.T) {
+	t.Parallel()
+
+	all, one := whole(controller.InputWeak, "n", "T"), byID(controller.InputStrong, "n", "T", "")
+
+	for _, inputs := range [][]controller.Input{{all, one}, {one, all}} {
+		db := dependency.NewDatabase[string]()
+
+		node, err := db.Register("A", dependency.Classic, "A", inputs, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, []controller.Input{all, one}, node.Inputs())
+		require.Equal(t, []controller.DependencyEdgeType{controller.EdgeInputWeak, controller.EdgeInputStrong},
+			[]controller.DependencyEdgeType{db.Graph().Edges[0].EdgeType, db.Graph().Edges[1].EdgeType})
+		require.True(t, node.Holds(keyOf("n", "T", "")))
+		require.False(t, node.Holds(keyOf("n", "T", "a")))
+	}
+}
+
 // After a refused update exactly the old inputs are in force, for events, for reads, and in the graph.
 func TestRefusedUpdateChangesNothing(t *testing.T) {
 	t.Parallel()

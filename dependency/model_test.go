@@ -16,12 +16,20 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-var (
-	modelNames      = []string{"A", "B", "C", "D"}
-	modelNamespaces = []string{"n", "m"}
-	modelTypes      = []string{"X", "Y"}
-	modelIDs        = []string{"1", "2"}
-)
+// words are the names that a run is about.
+type words struct{ names, namespaces, types, ids []string }
+
+// plain are the words of the property test: few, so that they meet.
+var plain = words{
+	names: []string{"A", "B", "C", "D"}, namespaces: []string{"n", "m"}, types: []string{"X", "Y"}, ids: []string{"1", "2"},
+}
+
+// tester is what a run tells of failures: that of a property test or of a fuzzer.
+type tester interface {
+	require.TestingT
+
+	Fatalf(format string, args ...any)
+}
 
 // model is the database as slices that are scanned.
 type model struct {
@@ -56,6 +64,10 @@ func (m *model) find(name string) *declared {
 // refusals are all reasons for which the declaration may be refused; none if it must be taken.
 func (m *model) refusals(name string, form dependency.Form, inputs []controller.Input, outputs []controller.Output) []error {
 	var reasons []error
+
+	if name == "" {
+		reasons = append(reasons, dependency.ErrInvalidName)
+	}
 
 	if m.find(name) != nil {
 		reasons = append(reasons, dependency.ErrNameTaken)
@@ -203,7 +215,20 @@ func (m *model) graph() []controller.DependencyEdge {
 			}
 		}
 
-		for _, in := range c.inputs {
+		// An input by the empty id looks like one on the whole kind, and comes after it.
+		wholeFirst := slices.Clone(c.inputs)
+		slices.SortStableFunc(wholeFirst, func(a, b declaredInput) int {
+			switch {
+			case a.ID.IsPresent() == b.ID.IsPresent():
+				return 0
+			case a.ID.IsPresent():
+				return 1
+			default:
+				return -1
+			}
+		})
+
+		for _, in := range wholeFirst {
 			inputs = append(inputs, controller.DependencyEdge{
 				ControllerName: c.name, ResourceNamespace: in.Namespace, ResourceType: in.Type, ResourceID: in.ID.ValueOrZero(),
 				EdgeType: inputEdges[in.Kind],
@@ -212,7 +237,7 @@ func (m *model) graph() []controller.DependencyEdge {
 	}
 
 	for _, edges := range [][]controller.DependencyEdge{exclusives, shareds, inputs} {
-		slices.SortFunc(edges, func(a, b controller.DependencyEdge) int {
+		slices.SortStableFunc(edges, func(a, b controller.DependencyEdge) int {
 			return slices.Compare(
 				[]string{a.ControllerName, a.ResourceNamespace, a.ResourceType, a.ResourceID},
 				[]string{b.ControllerName, b.ResourceNamespace, b.ResourceType, b.ResourceID},
@@ -231,10 +256,10 @@ func drawInputs(t *rapid.T, form dependency.Form) []controller.Input {
 	}
 
 	one := rapid.Custom(func(t *rapid.T) controller.Input {
-		in := whole(rapid.SampledFrom(kinds).Draw(t, "kind"), rapid.SampledFrom(modelNamespaces).Draw(t, "ns"), rapid.SampledFrom(modelTypes).Draw(t, "type"))
+		in := whole(rapid.SampledFrom(kinds).Draw(t, "kind"), rapid.SampledFrom(plain.namespaces).Draw(t, "ns"), rapid.SampledFrom(plain.types).Draw(t, "type"))
 
 		if rapid.Bool().Draw(t, "by id") {
-			in = byID(in.Kind, in.Namespace, in.Type, rapid.SampledFrom(modelIDs).Draw(t, "id"))
+			in = byID(in.Kind, in.Namespace, in.Type, rapid.SampledFrom(plain.ids).Draw(t, "id"))
 		}
 
 		return in
@@ -288,7 +313,7 @@ func refusedAs(t require.TestingT, err error, reasons []error) {
 }
 
 // check compares all that can be asked of the database with the model.
-func (m *model) check(t *rapid.T, db *dependency.Database[string], router *log) {
+func (m *model) check(t tester, db *dependency.Database[string], router *log, w words) {
 	nodes := make([]*dependency.Node[string], len(m.controllers))
 	for i, c := range m.controllers {
 		nodes[i] = c.node
@@ -296,7 +321,7 @@ func (m *model) check(t *rapid.T, db *dependency.Database[string], router *log) 
 
 	require.Equal(t, nodes, db.Nodes())
 
-	for _, name := range modelNames {
+	for _, name := range w.names {
 		node, known := db.Get(name)
 		require.Equal(t, m.find(name) != nil, known)
 
@@ -307,11 +332,11 @@ func (m *model) check(t *rapid.T, db *dependency.Database[string], router *log) 
 
 	require.Equal(t, m.graph(), db.Graph().Edges)
 
-	for _, ns := range modelNamespaces {
-		for _, typ := range modelTypes {
+	for _, ns := range w.namespaces {
+		for _, typ := range w.types {
 			m.checkKind(t, db, kindOf(ns, typ))
 
-			for _, id := range append(modelIDs, "other") {
+			for _, id := range append(slices.Clip(w.ids), "other") {
 				running := changed(ns, typ, id)
 
 				for _, md := range []reduced.Metadata{
@@ -331,7 +356,7 @@ func (m *model) check(t *rapid.T, db *dependency.Database[string], router *log) 
 	}
 }
 
-func (m *model) checkKind(t *rapid.T, db *dependency.Database[string], kind reduced.Kind) {
+func (m *model) checkKind(t tester, db *dependency.Database[string], kind reduced.Kind) {
 	var (
 		watched, tracked   bool
 		targets, primaries []string
@@ -392,7 +417,7 @@ func (c *declared) writes(typ resource.Type) bool {
 	return slices.ContainsFunc(c.outputs, func(o controller.Output) bool { return o.Type == typ })
 }
 
-func (c *declared) checkKey(t *rapid.T, key reduced.Key) {
+func (c *declared) checkKey(t tester, key reduced.Key) {
 	reads, holds := c.writes(key.Type), false
 
 	for _, in := range c.inputs {
@@ -423,7 +448,7 @@ func TestDatabaseFollowsItsModel(t *testing.T) {
 
 		t.Repeat(map[string]func(*rapid.T){
 			"register": func(t *rapid.T) {
-				name := rapid.SampledFrom(modelNames).Draw(t, "name")
+				name := rapid.SampledFrom(plain.names).Draw(t, "name")
 				form := rapid.SampledFrom([]dependency.Form{dependency.Classic, dependency.Queue}).Draw(t, "form")
 				inputs, outputs := drawInputs(t, form), drawOutputs(t)
 				reasons := m.refusals(name, form, inputs, outputs)
@@ -482,7 +507,7 @@ func TestDatabaseFollowsItsModel(t *testing.T) {
 				require.ErrorIs(t, err, dependency.ErrUnknownController)
 				require.Empty(t, db.Remove(node))
 			},
-			"": func(t *rapid.T) { m.check(t, db, router) },
+			"": func(t *rapid.T) { m.check(t, db, router, plain) },
 		})
 	})
 }

@@ -104,7 +104,8 @@ func holds[T any](d *dependent[T]) bool {
 	}
 }
 
-// Inputs returns the inputs in force, in the order of [controller.Input.Compare].
+// Inputs returns the inputs in force, in the order of [controller.Input.Compare], which takes an input by the empty id for
+// one on the whole kind: that comes first.
 func (n *Node[T]) Inputs() []controller.Input {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -114,7 +115,17 @@ func (n *Node[T]) Inputs() []controller.Input {
 		inputs = append(inputs, d.input)
 	}
 
-	slices.SortFunc(inputs, controller.Input.Compare)
+	slices.SortFunc(inputs, func(a, b controller.Input) int {
+		if order := a.Compare(b); order != 0 || a.ID == b.ID {
+			return order
+		}
+
+		if a.ID.IsPresent() {
+			return 1
+		}
+
+		return -1
+	})
 
 	return inputs
 }
