@@ -3,7 +3,9 @@ package cache
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/stretchr/testify/require"
@@ -62,6 +64,37 @@ func TestNotesAreForgottenOnce(t *testing.T) {
 	require.Nil(t, w.notes)
 	require.Nil(t, other.notes)
 	require.Len(t, c.ledger.spare, spareNotes)
+}
+
+// A write is followed whatever the time is at which its resource was created, also where its maker does not say or the
+// clock is not set.
+func TestWritesOfAllTimes(t *testing.T) {
+	t.Parallel()
+
+	for _, created := range []time.Time{
+		{}, time.Unix(0, 0), time.Unix(0, 1), time.Unix(0, math.MaxInt64), time.Unix(0, math.MinInt64), time.Unix(math.MaxInt64/2, 0),
+	} {
+		c, w, _ := written(t, 0)
+		res := resource.NewTombstone(resource.NewMetadata("net", "Link", "a", resource.VersionUndefined.Next()))
+		res.Metadata().SetCreated(created)
+
+		write(w, res)
+		require.True(t, w.Unseen("a"), created)
+
+		wr := w.Begin("a")
+		require.True(t, wr.Known(), created)
+		wr.Destroyed()
+		wr.End()
+		require.True(t, w.Unseen("a"), created)
+
+		c.Put(res)
+		c.Publish()
+		require.True(t, w.Unseen("a"), "it is there still")
+
+		c.Delete("a")
+		c.Publish()
+		require.False(t, w.Unseen("a"), created)
+	}
 }
 
 // Values are kept for an owner that reads what it has written, and after a while no more.

@@ -1,6 +1,10 @@
 package cache
 
-import "github.com/cosi-project/runtime/pkg/resource"
+import (
+	"math"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+)
 
 // note is what one owner has written to one resource.
 type note struct {
@@ -159,5 +163,15 @@ func shownBy(res resource.Resource) target {
 	return target{what: at, created: createdOf(md), version: md.Version().Value()}
 }
 
-// createdOf identifies an incarnation. 0 stands for none.
-func createdOf(md *resource.Metadata) int64 { return md.Created().UnixNano() }
+// createdOf identifies an incarnation. 0 stands for none, and the largest number for one that is not known. A resource that
+// was created at one of those two moments, as one whose maker does not say when may be, counts as created beside it.
+func createdOf(md *resource.Metadata) int64 {
+	switch created := md.Created().UnixNano(); created {
+	case 0:
+		return 1
+	case math.MaxInt64:
+		return math.MaxInt64 - 1
+	default:
+		return created
+	}
+}
