@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-run/switchyard/internal/fuzzed"
 	"github.com/switchyard-run/switchyard/queue"
 )
 
@@ -64,8 +66,8 @@ func inBubble(t *testing.T, f func()) {
 }
 
 // record is all that the model of Keyed knows of one key. The model keeps them in one slice and searches it.
-type record struct {
-	queue.PendingItem[int]
+type record[K comparable] struct {
+	queue.PendingItem[K]
 
 	value     string
 	againLane queue.Lane
@@ -74,17 +76,17 @@ type record struct {
 }
 
 // keyedModel is Keyed written the slow and obvious way.
-type keyedModel struct {
+type keyedModel[K comparable] struct {
 	now      time.Time
-	records  []*record
-	failures map[int]int
+	records  []*record[K]
+	failures map[K]int
 	turn     int
 	run      int
 	untold   bool
 	stopped  bool
 }
 
-func (m *keyedModel) find(key int) *record {
+func (m *keyedModel[K]) find(key K) *record[K] {
 	for _, r := range m.records {
 		if r.Key == key {
 			return r
@@ -94,20 +96,20 @@ func (m *keyedModel) find(key int) *record {
 	return nil
 }
 
-// mostlyOut returns a key that is out, if there is one, for most keys.
-func (m *keyedModel) mostlyOut(key int) int {
-	if out := m.in(queue.Processing); len(out) > 0 && key%5 != 4 {
-		return out[key%len(out)].Key
+// mostlyOut returns a key that is out, if there is one, for most numbers, and else the key.
+func (m *keyedModel[K]) mostlyOut(number int, key K) K {
+	if out := m.in(queue.Processing); len(out) > 0 && number%5 != 4 {
+		return out[number%len(out)].Key
 	}
 
 	return key
 }
 
-func (m *keyedModel) drop(key int) {
-	m.records = slices.DeleteFunc(m.records, func(r *record) bool { return r.Key == key })
+func (m *keyedModel[K]) drop(key K) {
+	m.records = slices.DeleteFunc(m.records, func(r *record[K]) bool { return r.Key == key })
 }
 
-func (m *keyedModel) enter(r *record, state queue.State) {
+func (m *keyedModel[K]) enter(r *record[K], state queue.State) {
 	m.turn++
 	r.turn, r.State = m.turn, state
 
@@ -118,8 +120,8 @@ func (m *keyedModel) enter(r *record, state queue.State) {
 }
 
 // in returns the records in a state, and for ready ones in a lane, in the order of their turn.
-func (m *keyedModel) in(state queue.State, lanes ...queue.Lane) []*record {
-	var found []*record
+func (m *keyedModel[K]) in(state queue.State, lanes ...queue.Lane) []*record[K] {
+	var found []*record[K]
 
 	for _, r := range m.records {
 		if r.State == state && (len(lanes) == 0 || slices.Contains(lanes, r.Lane)) {
@@ -127,12 +129,12 @@ func (m *keyedModel) in(state queue.State, lanes ...queue.Lane) []*record {
 		}
 	}
 
-	slices.SortFunc(found, func(a, b *record) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.turn, b.turn)) })
+	slices.SortFunc(found, func(a, b *record[K]) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.turn, b.turn)) })
 
 	return found
 }
 
-func (m *keyedModel) advance(d time.Duration) {
+func (m *keyedModel[K]) advance(d time.Duration) {
 	m.now = m.now.Add(d)
 
 	for _, r := range m.in(queue.Delayed) {
@@ -142,13 +144,13 @@ func (m *keyedModel) advance(d time.Duration) {
 	}
 }
 
-func (m *keyedModel) put(key int, value string, lane queue.Lane) {
+func (m *keyedModel[K]) put(key K, value string, lane queue.Lane) {
 	r := m.find(key)
 
 	switch {
 	case m.stopped:
 	case r == nil:
-		r = &record{PendingItem: queue.PendingItem[int]{Key: key, Lane: lane}, value: value}
+		r = &record[K]{PendingItem: queue.PendingItem[K]{Key: key, Lane: lane}, value: value}
 		m.records = append(m.records, r)
 		m.enter(r, queue.Ready)
 	case r.State == queue.Processing && !r.Again:
@@ -168,7 +170,7 @@ func (m *keyedModel) put(key int, value string, lane queue.Lane) {
 	}
 }
 
-func (m *keyedModel) take() (int, string, bool) {
+func (m *keyedModel[K]) take() (key K, value string, ok bool) {
 	live, fill := m.in(queue.Ready, queue.Live), m.in(queue.Ready, queue.Fill)
 
 	line := live
@@ -183,18 +185,18 @@ func (m *keyedModel) take() (int, string, bool) {
 	}
 
 	if len(line) == 0 {
-		return 0, "", false
+		return key, "", false
 	}
 
 	r := line[0]
-	value := r.value
+	value = r.value
 	r.value = ""
 	m.enter(r, queue.Processing)
 
 	return r.Key, value, true
 }
 
-func (m *keyedModel) done(key int) {
+func (m *keyedModel[K]) done(key K) {
 	r := m.find(key)
 
 	switch {
@@ -207,7 +209,7 @@ func (m *keyedModel) done(key int) {
 	}
 }
 
-func (m *keyedModel) retry(key int, value string, delay time.Duration) {
+func (m *keyedModel[K]) retry(key K, value string, delay time.Duration) {
 	r := m.find(key)
 	if r == nil || r.State != queue.Processing || m.stopped {
 		m.done(key)
@@ -233,7 +235,7 @@ func (m *keyedModel) retry(key int, value string, delay time.Duration) {
 	}
 }
 
-func (m *keyedModel) stop() {
+func (m *keyedModel[K]) stop() {
 	for _, r := range slices.Clone(m.records) {
 		if r.State == queue.Processing {
 			r.Again = false
@@ -246,10 +248,10 @@ func (m *keyedModel) stop() {
 	m.stopped, m.untold = true, false
 }
 
-func (m *keyedModel) pending() []queue.PendingItem[int] {
-	items := []queue.PendingItem[int]{}
+func (m *keyedModel[K]) pending() []queue.PendingItem[K] {
+	items := []queue.PendingItem[K]{}
 
-	for _, records := range [][]*record{
+	for _, records := range [][]*record[K]{
 		m.in(queue.Ready, queue.Live), m.in(queue.Ready, queue.Fill), m.in(queue.Delayed), m.in(queue.Processing),
 	} {
 		for _, r := range records {
@@ -262,7 +264,7 @@ func (m *keyedModel) pending() []queue.PendingItem[int] {
 }
 
 // told returns whether the ready function is to be called at the end of an operation that may do so.
-func (m *keyedModel) told() int {
+func (m *keyedModel[K]) told() int {
 	told := m.untold && len(m.in(queue.Ready)) > 0
 	m.untold = false
 
@@ -273,34 +275,60 @@ func (m *keyedModel) told() int {
 	return 0
 }
 
-// hashes are good, poor and useless ones; with none at all, keys are found in another way.
-var hashes = []func(int) uint64{
-	nil,
-	func(key int) uint64 { return hashOf(fmt.Sprint(key)) },
-	func(key int) uint64 { return uint64(key % 3) },
-	func(int) uint64 { return math.MaxUint64 },
+// keys are what a run is about, with ways to find and to order them, all of which may be none.
+type keys[K comparable] struct {
+	of       []K
+	hashes   []func(K) uint64
+	compares []func(a, b K) int
 }
 
-// compares are an order, its reverse, and none.
-var compares = []func(a, b int) int{cmp.Compare[int], func(a, b int) int { return cmp.Compare(b, a) }, nil}
+// numbers are keys with good, poor and useless hashes; with none at all, keys are found in another way. They have an order,
+// its reverse, and none.
+func numbers(n int) keys[int] {
+	k := keys[int]{
+		hashes: []func(int) uint64{
+			nil,
+			func(key int) uint64 { return hashOf(fmt.Sprint(key)) },
+			func(key int) uint64 { return uint64(key % 3) },
+			func(int) uint64 { return math.MaxUint64 },
+		},
+		compares: []func(a, b int) int{cmp.Compare[int], func(a, b int) int { return cmp.Compare(b, a) }, nil},
+	}
+
+	for i := range n {
+		k.of = append(k.of, i)
+	}
+
+	return k
+}
+
+// texts are keys that may be any strings.
+func texts(of []string) keys[string] {
+	return keys[string]{
+		of:       of,
+		hashes:   []func(string) uint64{nil, hashOf, func(key string) uint64 { return uint64(len(key)) }, func(string) uint64 { return 0 }},
+		compares: []func(a, b string) int{strings.Compare, func(a, b string) int { return strings.Compare(b, a) }, nil},
+	}
+}
 
 // runKeyed runs chosen operations against a Keyed and its model side by side. It must run in a synctest bubble.
-func runKeyed(t require.TestingT, keys int, c choices) {
+func runKeyed[K comparable](t require.TestingT, keys keys[K], c choices) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clk := clockwork.NewFakeClockAt(start)
 	told := 0
-	q := queue.NewKeyed(clk, queue.KeyedConfig[int, string]{
-		Hash:    hashes[c.pick(len(hashes))],
-		Compare: compares[c.pick(len(compares))],
+	q := queue.NewKeyed(clk, queue.KeyedConfig[K, string]{
+		Hash:    keys.hashes[c.pick(len(keys.hashes))],
+		Compare: keys.compares[c.pick(len(keys.compares))],
 		Merge:   func(older, newer string) string { return older + "+" + newer },
 		Ready:   func() { told++ },
 	})
-	m := &keyedModel{now: start, failures: map[int]int{}}
+	m := &keyedModel[K]{now: start, failures: map[K]int{}}
 
 	defer q.Stop()
 
 	for step := 0; len(c) > 0 && step < maxSteps; step++ {
-		key, value := c.pick(keys), fmt.Sprint(step)
+		number, value := c.pick(len(keys.of)), fmt.Sprint(step)
+		key := keys.of[number]
 		wantTold := 0
 		told = 0
 
@@ -312,9 +340,9 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 
 			wantTold = m.told()
 		case 4:
-			items := make([]item[int, string], c.pick(4))
+			items := make([]item[K, string], c.pick(4))
 			for i := range items {
-				items[i] = item[int, string]{(key + i) % keys, value}
+				items[i] = item[K, string]{keys.of[(number+i)%len(keys.of)], value}
 				m.put(items[i].key, value, queue.Fill)
 			}
 
@@ -322,9 +350,9 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 
 			wantTold = m.told()
 		case 22, 23, 24:
-			sorted := make([]int, c.pick(8))
+			sorted := make([]K, c.pick(8))
 			for i := range sorted {
-				sorted[i] = (key + i + i*c.pick(3)) % keys
+				sorted[i] = keys.of[(number+i+i*c.pick(3))%len(keys.of)]
 				m.put(sorted[i], "", queue.Fill)
 			}
 
@@ -336,13 +364,13 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 			wantKey, wantValue, wantOK := m.take()
 			require.Equal(t, fmt.Sprint(wantKey, wantValue, wantOK), fmt.Sprint(key, value, ok))
 		case 9, 10:
-			key = m.mostlyOut(key)
+			key = m.mostlyOut(number, key)
 			q.Done(key)
 			m.done(key)
 
 			wantTold = m.told()
 		case 20, 21:
-			key = m.mostlyOut(key)
+			key = m.mostlyOut(number, key)
 			next, value, ok := q.TakeNext(key)
 			m.done(key)
 
@@ -351,7 +379,7 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 
 			require.Equal(t, fmt.Sprint(wantKey, wantValue, wantOK), fmt.Sprint(next, value, ok))
 		case 11, 12, 13:
-			key = m.mostlyOut(key)
+			key = m.mostlyOut(number, key)
 			delay := time.Duration(c.pick(6)-1) * time.Second
 			q.Retry(key, value, delay)
 			m.retry(key, value, delay)
@@ -396,7 +424,7 @@ func runKeyed(t require.TestingT, keys int, c choices) {
 }
 
 // normal brings the due times into the form in which they compare.
-func normal(items []queue.PendingItem[int]) []queue.PendingItem[int] {
+func normal[K comparable](items []queue.PendingItem[K]) []queue.PendingItem[K] {
 	for i := range items {
 		items[i].Due = items[i].Due.UTC()
 	}
@@ -408,9 +436,9 @@ func TestKeyedFollowsItsModel(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(rt *rapid.T) {
-		keys, c := rapid.SampledFrom([]int{1, 4, 40}).Draw(rt, "keys"), drawChoices(rt)
+		n, c := rapid.SampledFrom([]int{1, 4, 40}).Draw(rt, "keys"), drawChoices(rt)
 
-		inBubble(t, func() { runKeyed(rt, keys, c) })
+		inBubble(t, func() { runKeyed(rt, numbers(n), c) })
 	})
 }
 
@@ -419,7 +447,17 @@ func FuzzKeyed(f *testing.F) {
 	f.Add(byte(20), []byte("put some, take some, drop the rest of it and begin again"))
 
 	f.Fuzz(func(t *testing.T, keys byte, data []byte) {
-		synctest.Test(t, func(t *testing.T) { runKeyed(t, 1+int(keys)%50, data) })
+		synctest.Test(t, func(t *testing.T) { runKeyed(t, numbers(1+int(keys)%50), data) })
+	})
+}
+
+// Whatever strings the keys are, each is a key of its own.
+func FuzzKeyedTexts(f *testing.F) {
+	f.Add([]byte("\x03abcdefgh\x00\x01\x02\x03\x04"), []byte("\x00\x00\x00\x05\x00\x0c\x03\x00\x10\x02\x00\x05\x00\x09"))
+	f.Add([]byte("\x20\x80\x81\xff\xfd\xfe\xe0\x90\xa0\xb0"), []byte("put some, take some, drop the rest of it and begin again"))
+
+	f.Fuzz(func(t *testing.T, names, data []byte) {
+		synctest.Test(t, func(t *testing.T) { runKeyed(t, texts(fuzzed.From(names).Texts(20)), data) })
 	})
 }
 
