@@ -3,6 +3,7 @@ package adapter
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync"
 
@@ -22,7 +23,7 @@ type PanicError struct {
 }
 
 // Error renders the value, without the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+func (e *PanicError) Error() string { return "panic: " + printed(e.Value) }
 
 // Unwrap returns the value where it is an error.
 func (e *PanicError) Unwrap() error {
@@ -31,9 +32,9 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Contain calls fn and returns its error, or a [PanicError]. What it returns can be asked with errors.Is and errors.As: an
-// error that panics when it is asked, as a nil pointer to an error with an Unwrap method does, comes back as a PanicError
-// that names its type. It does not survive runtime.Goexit; see [Loop].
+// Contain calls fn and returns its error, or a [PanicError]. What it returns can be asked with errors.Is and errors.As, and
+// be printed: an error that panics when it is, as a nil pointer to an error with an Unwrap method does, or says to be
+// whatever it is asked for, comes back as a PanicError that names its type. It does not survive runtime.Goexit; see [Loop].
 func Contain(fn func() error) error {
 	if failed := contain(fn); failed != nil {
 		return askable(failed)
@@ -42,11 +43,18 @@ func Contain(fn func() error) error {
 	return nil
 }
 
-// askable returns the error, or one that can be asked in its place.
+// askable returns the error, or one that can be asked and printed in its place.
 func askable(failed error) error {
 	hollow := contain(func() error {
-		errors.Is(failed, errNobody)
-		errors.As(failed, new(*nobody))
+		if errors.Is(failed, errNobody) || errors.As(failed, new(*nobody)) {
+			panic("it says to be whatever it is asked for")
+		}
+
+		_ = failed.Error()
+
+		if _, ok := failed.(fmt.Formatter); ok {
+			fmt.Fprintf(io.Discard, "%+v", failed)
+		}
 
 		return nil
 	})
@@ -55,14 +63,30 @@ func askable(failed error) error {
 	}
 
 	panicked := hollow.(*PanicError)
-	panicked.Value = fmt.Sprintf("an error of type %T can not be asked what it is: %v", failed, panicked.Value)
+	panicked.Value = fmt.Sprintf("an error of type %T can not be asked what it is: %s", failed, printed(panicked.Value))
 
 	if first, ok := failed.(*PanicError); ok {
-		panicked.Value = fmt.Sprintf("%v", first.Value)
+		panicked.Value = printed(first.Value)
 		panicked.Stack = first.Stack
 	}
 
 	return panicked
+}
+
+// printed renders what was panicked with. The fmt package survives a value that panics when it is printed, but not one that
+// panics with another of its kind.
+func printed(value any) string {
+	text := ""
+
+	if contain(func() error {
+		text = fmt.Sprint(value)
+
+		return nil
+	}) != nil {
+		return fmt.Sprintf("a value of type %T that can not be printed", value)
+	}
+
+	return text
 }
 
 // nobody is a type of error that nobody returns, and errNobody such an error: whoever asks for them asks every error of
@@ -121,7 +145,7 @@ func ErrorFields(err error) []zap.Field {
 	fields := []zap.Field{zap.Error(err)}
 
 	var panicked *PanicError
-	if errors.As(err, &panicked) {
+	if errors.As(err, &panicked) && panicked != nil {
 		fields = append(fields, zap.ByteString("stack", panicked.Stack))
 	}
 

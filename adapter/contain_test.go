@@ -99,7 +99,13 @@ func TestContainTakesErrorsThatCanNotBeAsked(t *testing.T) {
 		"joined":           {func() error { return errors.Join(errMine, none) }, "*errors.joinError"},
 		"request to rerun": {func() error { return requeue }, "*controller.RequeueError"},
 		"asked as":         {func() error { return grumpy{} }, "adapter_test.grumpy"},
+		"says yes":         {func() error { return fmt.Errorf("around: %w", liar{}) }, "says to be whatever it is asked for"},
+		"printed":          {func() error { return bomb{} }, "a value of type adapter_test.bomb that can not be printed"},
+		"printed at large": {func() error { return large{} }, "adapter_test.large"},
+		"asked, printed":   {func() error { return trap{} }, "a value of type adapter_test.bomb that can not be printed"},
 		"panicked with":    {func() error { return fails(none) }, "<nil>"},
+		"panicked, asked":  {func() error { return fails(trap{}) }, "a trap"},
+		"panicked, lying":  {func() error { return fails(liar{}) }, "a lie"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,6 +135,43 @@ type grumpy struct{}
 
 func (grumpy) Error() string { return "leave me alone" }
 func (grumpy) As(any) bool   { panic("asked") }
+
+// bomb is an error that panics when it is printed, with what can not be printed either.
+type bomb struct{}
+
+func (bomb) Error() string { panic(bomb{}) }
+
+// large is an error that is a bomb when all of it is printed.
+type large struct{}
+
+func (large) Error() string          { return "large" }
+func (large) Format(fmt.State, rune) { panic(bomb{}) }
+
+// trap is an error that panics with a bomb when it is asked what it wraps.
+type trap struct{}
+
+func (trap) Error() string { return "a trap" }
+func (trap) Unwrap() error { panic(bomb{}) }
+
+// liar is an error that says to be whatever it is asked for, and then is nothing.
+type liar struct{}
+
+func (liar) Error() string { return "a lie" }
+func (liar) As(any) bool   { return true }
+
+// What can not be printed does no harm, and what it was is told as far as it can be.
+func TestPanicsWithWhatCanNotBePrinted(t *testing.T) {
+	t.Parallel()
+
+	for _, value := range []any{bomb{}, &bomb{}, []error{bomb{}}} {
+		err := adapter.Contain(func() error { return fails(value) })
+		require.EqualError(t, err, fmt.Sprintf("panic: a value of type %T that can not be printed", value))
+
+		core, logs := observer.New(zap.InfoLevel)
+		zap.New(core).Error("failed", adapter.ErrorFields(err)...)
+		require.Contains(t, logs.All()[0].ContextMap()["stack"], "adapter_test.fails")
+	}
+}
 
 // The stack of a panic is logged, once, and an ordinary error has none.
 func TestErrorFields(t *testing.T) {

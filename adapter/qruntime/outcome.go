@@ -49,7 +49,7 @@ func (a *Adapter) judge(err error) outcome {
 	}
 
 	var requeue *controller.RequeueError
-	if !errors.As(err, &requeue) {
+	if !errors.As(err, &requeue) || requeue == nil {
 		return outcome{verdict: failed}
 	}
 
