@@ -9,8 +9,11 @@ import (
 const ahead = 16
 
 // fetch touches resources that are looked at next. Those of a load lie anywhere in memory, and when all are touched first
-// the processor waits for many at once instead of for one after the other, which is most of what taking them in costs.
+// the processor waits for many at once instead of for one after the other, which is most of what taking them in costs. One
+// that panics is found out when it is its turn, after those before it have been taken in.
 func fetch(events []state.Event) {
+	defer func() { _ = recover() }()
+
 	for i := range events {
 		if res := events[i].Resource; res != nil {
 			touch(res.Metadata())

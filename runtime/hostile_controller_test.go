@@ -33,6 +33,23 @@ type rude struct{}
 
 func (rude) Error() string { panic("not for you") }
 
+// bomb is one that panics with what can not be printed either.
+type bomb struct{}
+
+func (bomb) Error() string { panic(bomb{}) }
+
+// trap is an error that can not be asked what it wraps, and what it panics with can not be printed.
+type trap struct{}
+
+func (trap) Error() string { return "a trap" }
+func (trap) Unwrap() error { panic(bomb{}) }
+
+// liar is an error that says to be whatever it is asked for, and then is nothing.
+type liar struct{}
+
+func (liar) Error() string { return "a lie" }
+func (liar) As(any) bool   { return true }
+
 // Whatever strange error a callback returns or panics with, it is a failure like others: logged once, and tried again.
 func TestStrangeErrorsAreFailures(t *testing.T) {
 	var (
@@ -44,8 +61,12 @@ func TestStrangeErrorsAreFailures(t *testing.T) {
 		"nil pointer to an error":            func() error { return noPath },
 		"nil pointer to a requeue":           func() error { return noRequeue },
 		"error that panics when printed":     func() error { return rude{} },
+		"error that can not be printed":      func() error { return bomb{} },
+		"error that can not be asked":        func() error { return trap{} },
+		"error that says to be any other":    func() error { return liar{} },
 		"panic with a nil pointer":           func() error { panic(noPath) },
 		"panic with an error that panics":    func() error { panic(rude{}) },
+		"panic with what can not be printed": func() error { panic(bomb{}) },
 		"requeue with an error like that":    func() error { return controller.NewRequeueError(rude{}, time.Second) },
 		"requeue with a nil pointer therein": func() error { return controller.NewRequeueError(noPath, time.Second) },
 	} {
@@ -90,6 +111,11 @@ func TestStrangeErrorsAreFailures(t *testing.T) {
 				assert.ElementsMatch(t, []string{"run", "run", "hook", "hook", "reconcile", "reconcile", "map", "map"}, did.all())
 				assert.Empty(t, w.Health().Problems())
 				assert.Len(t, logs.All(), 4)
+
+				for _, entry := range logs.All() {
+					assert.NotEmpty(t, entry.ContextMap()["error"])
+				}
+
 				w.end()
 			})
 		})

@@ -83,7 +83,13 @@ func (s *script) WatchKind(ctx context.Context, kind resource.Kind, ch chan<- st
 			select {
 			case <-ctx.Done():
 				return
-			case batch := <-batches:
+			case batch, ok := <-batches:
+				if !ok {
+					close(ch)
+
+					return
+				}
+
 				for _, event := range batch {
 					select {
 					case ch <- event:
@@ -173,6 +179,9 @@ var hostileWatches = map[string]func(ctx context.Context, ch chan<- []state.Even
 	},
 	"typed nil error": func(ctx context.Context, ch chan<- []state.Event) error {
 		return play(ctx, ch, []state.Event{{Type: state.Errored, Error: noError}})
+	},
+	"tombstone of what is there": func(ctx context.Context, ch chan<- []state.Event) error {
+		return play(ctx, ch, []state.Event{{Type: state.Created, Resource: resource.NewTombstone(sourcePtr("a"))}})
 	},
 	"another type": func(ctx context.Context, ch chan<- []state.Event) error {
 		return play(ctx, ch, []state.Event{{Type: state.Created, Resource: newTarget("alien", 1)}})
@@ -397,6 +406,27 @@ func TestContentsBeforeABadEventCount(t *testing.T) {
 			})
 		}
 	}
+}
+
+// First contents count at the first attempt that come right before what can not be looked at.
+func TestContentsBeforeWhatCanNotBeLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &script{State: newState(), call: func(ctx context.Context, n int, ch chan<- []state.Event, _ state.WatchKindOptions) error {
+			if n > 0 {
+				return nil
+			}
+
+			return play(ctx, ch, []state.Event{created("a", 1), bootstrapped, {Type: state.Created, Resource: shy{}}})
+		}}
+
+		w := newWorld(t, st, cachedSources(), nil)
+		seen := w.reconcilesSources()
+
+		w.start()
+		synctest.Wait()
+		assert.Equal(t, []resource.ID{"a"}, seen.all())
+		w.end()
+	})
 }
 
 // First contents that broke off are not taken for what there is: what went before the next attempt is gone, and whoever

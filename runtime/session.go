@@ -331,6 +331,10 @@ func (s *session) change(event *state.Event) error {
 		return fmt.Errorf("the watch of %s sent an event of type %s without a resource", s.watch.kind, event.Type)
 	}
 
+	if event.Type != state.Destroyed && resource.IsTombstone(event.Resource) {
+		return fmt.Errorf("the watch of %s sent an event of type %s with a tombstone: %s", s.watch.kind, event.Type, event.Resource.Metadata())
+	}
+
 	md := reduced.Of(event.Resource, event.Type == state.Destroyed)
 	if md.Key().Kind != s.watch.kind {
 		return fmt.Errorf("the watch of %s sent an event of another kind: %s", s.watch.kind, md.Key())
