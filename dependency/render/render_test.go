@@ -80,20 +80,24 @@ func TestJSONRoundTrip(t *testing.T) {
 
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any().Draw(t, "graph")
-		opts := []render.Option{
-			render.WithTitle(rapid.SampledFrom(graphtest.Hostile()).Draw(t, "title")),
-			render.WithFindings(analysis.Analyze(g)),
-		}
 
-		decoded := decode(t, text(t, render.FormatJSON, g, opts...))
-		built := render.Build(g, opts...)
-
-		require.Equal(t, built.Version, decoded.Version)
-		require.Equal(t, built.Title, decoded.Title)
-		require.Equal(t, built.Nodes, decoded.Nodes)
-		require.Equal(t, built.Edges, decoded.Edges)
-		require.Equal(t, built.Findings, decoded.Findings)
+		checkJSON(t, g, render.WithTitle(rapid.SampledFrom(graphtest.Hostile()).Draw(t, "title")), render.WithFindings(analysis.Analyze(g)))
 	})
+}
+
+// checkJSON tells whether the document holds all of the model.
+func checkJSON(t require.TestingT, g *controller.DependencyGraph, opts ...render.Option) {
+	document := text(t, render.FormatJSON, g, opts...)
+	decoded, built := decode(t, document), render.Build(g, opts...)
+
+	require.Equal(t, built.Version, decoded.Version)
+	require.Equal(t, built.Title, decoded.Title)
+	require.Equal(t, built.Nodes, decoded.Nodes)
+	require.Equal(t, built.Edges, decoded.Edges)
+	require.Equal(t, built.Findings, decoded.Findings)
+
+	require.True(t, utf8.ValidString(document))
+	require.False(t, strings.ContainsAny(document, "<>&\u2028\u2029"), "it is inert in a page")
 }
 
 func decode(t require.TestingT, document string) *render.Graph {
@@ -121,34 +125,36 @@ func TestJSONIsInertInAPage(t *testing.T) {
 func TestModelNamesEveryDeclaration(t *testing.T) {
 	t.Parallel()
 
-	rapid.Check(t, func(t *rapid.T) {
-		g := graphtest.Any().Draw(t, "graph")
-		built := render.Build(g)
-		nodes := map[string]render.Node{}
+	rapid.Check(t, func(t *rapid.T) { checkModel(t, graphtest.Any().Draw(t, "graph")) })
+}
 
-		for _, node := range built.Nodes {
-			require.NotContains(t, nodes, node.ID)
-			nodes[node.ID] = node
-		}
+// checkModel tells whether each declaration is an edge of the model.
+func checkModel(t require.TestingT, g *controller.DependencyGraph) {
+	built := render.Build(g)
+	nodes := map[string]render.Node{}
 
-		for _, declared := range g.Edges {
-			kind := render.KindOfEdge(declared.EdgeType)
+	for _, node := range built.Nodes {
+		require.NotContains(t, nodes, node.ID)
+		nodes[node.ID] = node
+	}
 
-			require.True(t, slices.ContainsFunc(built.Edges, func(e render.Edge) bool {
-				ctrl, res := nodes[e.To], nodes[e.From]
-				if kind.Output() {
-					ctrl, res = res, ctrl
-				}
+	for _, declared := range g.Edges {
+		kind := render.KindOfEdge(declared.EdgeType)
 
-				return e.Kind == kind &&
-					ctrl.Kind == render.Controller && same(ctrl.Name, declared.ControllerName) &&
-					res.Kind == render.Resource && same(res.Type, declared.ResourceType) &&
-					(same(res.Namespace, declared.ResourceNamespace) || kind.Output()) &&
-					(len(e.IDs) == 0) == (declared.ResourceID == "") &&
-					(len(e.IDs) == 0 || slices.ContainsFunc(e.IDs, func(id string) bool { return same(id, declared.ResourceID) }))
-			}), "%+v", declared)
-		}
-	})
+		require.True(t, slices.ContainsFunc(built.Edges, func(e render.Edge) bool {
+			ctrl, res := nodes[e.To], nodes[e.From]
+			if kind.Output() {
+				ctrl, res = res, ctrl
+			}
+
+			return e.Kind == kind &&
+				ctrl.Kind == render.Controller && same(ctrl.Name, declared.ControllerName) &&
+				res.Kind == render.Resource && same(res.Type, declared.ResourceType) &&
+				(same(res.Namespace, declared.ResourceNamespace) || kind.Output()) &&
+				(len(e.IDs) == 0) == (declared.ResourceID == "") &&
+				(len(e.IDs) == 0 || slices.ContainsFunc(e.IDs, func(id string) bool { return same(id, declared.ResourceID) }))
+		}), "%+v", declared)
+	}
 }
 
 // same compares a name in the model to a declared one, which need not be UTF-8.
