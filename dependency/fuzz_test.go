@@ -22,7 +22,7 @@ func (w words) pickInputs(b *fuzzed.Bytes, form dependency.Form) []controller.In
 	}
 
 	most := 4
-	if b.Pick(8) == 7 {
+	if b.Pick(4) == 3 {
 		most = 20 // of which there is an index
 	}
 
