@@ -33,6 +33,14 @@ func (w *World) wrote() int {
 	return w.writes
 }
 
+// lost lets the world not settle before an audit has had the time to find what was left out.
+func (w *World) lost() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.active = time.Now()
+}
+
 func (w *World) failedPass() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -30,6 +30,10 @@ type Faults struct {
 	// Restarts is the same for the whole process: the engine ends there, and a new one is started on the surviving state.
 	Restarts float64
 
+	// Losses is for each delivery of a watch of a kind to leave out its first change, without breaking. An engine makes up for it
+	// only where Config.AuditInterval is set, and where the kind is cached or has inputs of queue controllers; [Storm] has none.
+	Losses float64
+
 	// Repeats is for each watch that is resumed to begin with events that it has sent before.
 	Repeats float64
 
@@ -37,7 +41,7 @@ type Faults struct {
 	Turns int
 }
 
-// Storm returns faults of all kinds, at rates that let most passes come through.
+// Storm returns faults of all kinds that every engine has to live with, at rates that let most passes come through.
 func Storm() Faults {
 	return Faults{
 		Errors: .03, LostAnswers: .02, Conflicts: .05, HoldUps: .1, Delays: .02,

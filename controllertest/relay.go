@@ -88,7 +88,7 @@ func (d *door) watchKind(
 	}
 
 	return d.watch(ctx, kind, shortType(kind.Type()), send, func(ctx context.Context, r *relay) error {
-		r.live = resumed
+		r.live = resumed && d.life.world.newest(kind, asked.StartFromBookmark)
 
 		if !resumed {
 			d.life.listed(kind)
@@ -197,6 +197,10 @@ func (r *relay) deliver(ctx context.Context, pending []state.Event) []state.Even
 		}
 	}
 
+	if left := r.lose(site, pending); len(left) < len(pending) {
+		return left
+	}
+
 	portion := 1
 	if !r.single {
 		portion = len(pending) - w.draws.pick(site, len(pending))
@@ -209,6 +213,24 @@ func (r *relay) deliver(ctx context.Context, pending []state.Event) []state.Even
 	}
 
 	return pending[portion:]
+}
+
+// lose leaves out the first change, if the schedule says so. Contents are never left out: who loads them anew has them all.
+func (r *relay) lose(site string, pending []state.Event) []state.Event {
+	w := r.door.life.world
+
+	if r.single || !r.live || pending[0].Type > state.Destroyed || !w.faulty() || !w.draws.odds("loss at "+site, w.faults.Losses) {
+		return pending
+	}
+
+	w.trace.note(r.name, "it leaves out %s", summary(pending[:1]))
+	w.lost()
+
+	if pending[0].Type == state.Destroyed {
+		w.forget(r.kind) // a watch that repeats does not bring it back, as if it had been told
+	}
+
+	return pending[1:]
 }
 
 // summary tells of events in a line.

@@ -1,6 +1,8 @@
 package controllertest
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -32,6 +34,7 @@ func (w *World) told(r *relay, events []state.Event) {
 	for _, event := range events {
 		switch event.Type {
 		case state.Bootstrapped:
+			w.forget(r.kind) // contents do not tell what has gone before them
 			r.live = true
 			r.door.life.listed(r.kind)
 		case state.Destroyed:
@@ -54,12 +57,27 @@ func (w *World) told(r *relay, events []state.Event) {
 	}
 }
 
-// passed notes a bookmark that was passed on.
+// passed notes a bookmark that was passed on, unless it is told again.
 func (w *World) passed(kind resource.Kind, bookmark state.Bookmark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.bookmarks[kindOf(kind)] = append(w.bookmarks[kindOf(kind)], bookmark)
+	same := func(other state.Bookmark) bool { return bytes.Equal(bookmark, other) }
+
+	if !slices.ContainsFunc(w.bookmarks[kindOf(kind)], same) {
+		w.bookmarks[kindOf(kind)] = append(w.bookmarks[kindOf(kind)], bookmark)
+	}
+}
+
+// newest tells whether nothing was passed on that is newer than the bookmark. A watch that breaks while it repeats is resumed
+// from an older one.
+func (w *World) newest(kind resource.Kind, bookmark state.Bookmark) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	passed := w.bookmarks[kindOf(kind)]
+
+	return len(passed) == 0 || bytes.Equal(bookmark, passed[len(passed)-1])
 }
 
 // forget makes a watch that repeats begin after this: a state that would tell again of what has gone would bring it back.
