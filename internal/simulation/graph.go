@@ -53,6 +53,8 @@ func (n *node) output() resource.Type { return nodeType(n.number) }
 type graph struct {
 	world *controllertest.World
 	nodes []*node
+	// types are all that there are.
+	types []resource.Type
 	// cached are the types that are read through the cache.
 	cached []resource.Type
 	// absent are the nodes that are not registered at the moment, by number.
@@ -99,6 +101,8 @@ func draw(w *controllertest.World) *graph {
 		all = append(all, n.output())
 		g.nodes = append(g.nodes, n)
 	}
+
+	g.types = all
 
 	for _, typ := range all {
 		if w.Pick("cache of "+typ, 2) == 1 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -42,6 +43,8 @@ const (
 type Setting struct {
 	// Between is called before anything is started, or nil.
 	Between func(*controllertest.World)
+	// AuditInterval is that of the engine. Where there are audits, all kinds are cached: they can tell of no others.
+	AuditInterval time.Duration
 	// Recorder records the world, or nil. Controllers do not come and go then, and the process is not restarted.
 	Recorder *recording.Recorder
 	// Replay is set to what registers the controllers of the world anew, without a world around them.
@@ -62,7 +65,13 @@ func Script(set *Setting) controllertest.Script {
 			w.Wrap(func(st state.CoreState) state.CoreState { return set.Recorder.State(st) })
 		}
 
+		if set.AuditInterval > 0 {
+			g.cached = g.types
+		}
+
 		w.Configure(func(cfg *runtime.Config) {
+			cfg.AuditInterval = set.AuditInterval
+
 			for _, typ := range g.cached {
 				cfg.Options = append(cfg.Options, options.WithCachedResource(namespace, typ))
 			}

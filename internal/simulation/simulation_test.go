@@ -4,6 +4,7 @@ import (
 	"flag"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -41,6 +42,16 @@ func TestStormyWorlds(t *testing.T) { worlds(t, controllertest.Storm(), nil) }
 
 // The same where the state is at the other end of a connection.
 func TestStormyWorldsOverGRPC(t *testing.T) { worlds(t, controllertest.Storm(), remote) }
+
+// Where watches leave out changes without breaking, audits make up for it.
+func TestLossyWorlds(t *testing.T) {
+	faults := controllertest.Storm()
+	faults.Losses = .1
+	faults.Delays = 0 // an audit may then take longer than the world to settle
+
+	controllertest.Explore(t, controllertest.Plan{First: *first, Seeds: *seeds, Faults: faults},
+		simulation.Script(&simulation.Setting{AuditInterval: 20 * time.Second}))
+}
 
 // A seed is a schedule: with the same one the same happens, in the same order and at the same time.
 func TestASeedIsASchedule(t *testing.T) {
