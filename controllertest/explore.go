@@ -34,6 +34,10 @@ func Explore(t *testing.T, plan Plan, script Script) {
 
 	plan = plan.withDefaults()
 
+	if err := plan.Faults.validate(); err != nil {
+		t.Fatal(err)
+	}
+
 	for seed := plan.First; seed < plan.First+plan.Seeds; seed++ {
 		out := play(t, Schedule{Seed: seed}, plan.Faults, crashAt{}, script)
 		if out.failure == "" {
@@ -46,8 +50,9 @@ func Explore(t *testing.T, plan Plan, script Script) {
 			return out, out.failure != ""
 		})
 
-		t.Fatal(short.report(fmt.Sprintf("the run with seed %d fails; replay it with schedule %q (%d of %d decisions are needed)",
-			seed, short.schedule, len(short.decisions), len(out.decisions))))
+		t.Fatal(short.report(fmt.Sprintf("the run with seed %d fails", seed), fmt.Sprintf(
+			"%d of %d decisions are left of it; with the same faults and script, replay it with\n\tcontrollertest.Replay(t, %q, faults, script)",
+			len(short.decisions), len(out.decisions), short.schedule)))
 	}
 }
 

@@ -130,7 +130,8 @@ func TestFailuresTellWhatHasHappened(t *testing.T) {
 func TestFailingSchedulesAreShortAndReplayed(t *testing.T) {
 	first := failing(t, "write before finalizer", "")
 
-	found := regexp.MustCompile(`replay it with schedule "([^"]+)" \((\d) of (\d+) decisions are needed\): ([^\n]+)`).FindStringSubmatch(first)
+	found := regexp.MustCompile(`the run with seed \d+ fails: ([^\n]+)\n *(\d) of \d+ decisions are left[^\n]*\n\s*controllertest.Replay\(t, "([^"]+)"`).FindStringSubmatch(first)
 	require.NotEmpty(t, found, "%s", first)
-	assert.Contains(t, failing(t, "write before finalizer", found[1]), found[4])
+	assert.Contains(t, failing(t, "write before finalizer", found[3]), found[1])
+	assert.Contains(t, failing(t, "write before finalizer", found[3]+"&nothing=1"), "1 of the ")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 )
@@ -47,6 +48,23 @@ func Storm() Faults {
 		Errors: .03, LostAnswers: .02, Conflicts: .05, HoldUps: .1, Delays: .02,
 		Breaks: .03, Overruns: .02, Crashes: .02, Restarts: .01, Repeats: .3,
 	}
+}
+
+// validate returns an error that names a probability which is none.
+func (f Faults) validate() error {
+	v := reflect.ValueOf(f)
+
+	for i := range v.NumField() {
+		if p, ok := v.Field(i).Interface().(float64); ok && !(p >= 0 && p <= 1) {
+			return fmt.Errorf("Faults.%s is %v: give a probability from 0 to 1", v.Type().Field(i).Name, p)
+		}
+	}
+
+	if f.Turns < 0 {
+		return fmt.Errorf("Faults.Turns is %d: give a number of turns, or 0 for %d", f.Turns, faultyTurns)
+	}
+
+	return nil
 }
 
 // none tells whether nothing may fail.

@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	goruntime "runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
@@ -88,9 +91,36 @@ func (l *life) crash(by *actor, where string, process bool) {
 // end stops the engine and waits for all that belongs to it.
 func (l *life) end() {
 	l.cancel()
-	<-l.ended
+
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+
+	select {
+	case <-l.ended:
+	case <-limit.C:
+		// Nothing in the bubble can end any more, and so the test can not: what is known has to be said now.
+		panic(l.stragglers())
+	}
+
 	l.relays.Wait()
 	l.closes()
+}
+
+// stragglers tells who has not returned, and what has failed before.
+func (l *life) stragglers() string {
+	var names []string
+
+	for _, ctrl := range l.engine.Health().Controllers {
+		if ctrl.Phase != adapter.Stopped && ctrl.Phase != adapter.Finished {
+			names = append(names, strings.TrimSpace(ctrl.Name+" "+ctrl.Doing))
+		}
+	}
+
+	l.world.mu.Lock()
+	defer l.world.mu.Unlock()
+
+	return fmt.Sprintf("controllertest: these controllers have not returned, %s after their context has ended: %s\n%s",
+		patience, strings.Join(names, ", "), strings.Join(l.world.failures, "\n"))
 }
 
 // log takes what the engine and the controllers log into the trace, from warnings on.

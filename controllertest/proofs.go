@@ -57,10 +57,13 @@ func (c crashAt) String() string {
 func AssertIdempotent(t *testing.T, script Script) {
 	t.Helper()
 
+	how := "the run fails before anything is woken"
+
 	out := play(t, Calm(), Faults{}, crashAt{}, func(w *World) {
 		script(w)
 		w.Settle()
 
+		how = "the controllers are not idempotent"
 		before := w.written()
 		unchanged := func(after string) {
 			w.Settle()
@@ -76,7 +79,7 @@ func AssertIdempotent(t *testing.T, script Script) {
 		unchanged("the engine was started anew")
 	})
 	if out.failure != "" {
-		t.Error(out.report("the controllers are not idempotent"))
+		t.Error(out.report(how))
 	}
 }
 
@@ -84,6 +87,10 @@ func AssertIdempotent(t *testing.T, script Script) {
 // is only who was quicker. See [World.Compare] for what counts.
 func Confluent(t *testing.T, k int, script Script) {
 	t.Helper()
+
+	if k < 1 {
+		t.Fatalf("Confluent was asked for %d orders: give at least 1", k)
+	}
 
 	settled := func(w *World) {
 		script(w)

@@ -251,6 +251,10 @@ func summary(events []state.Event) string {
 		}
 
 		switch {
+		case event.Type == state.Bootstrapped:
+			out.WriteString("the end of the contents")
+		case event.Type == state.Noop:
+			out.WriteString("nothing but a bookmark")
 		case event.Resource != nil:
 			fmt.Fprintf(&out, "%s %s v%s", event.Resource.Metadata().ID(), strings.ToLower(event.Type.String()), event.Resource.Metadata().Version())
 		case event.Error != nil:

@@ -37,9 +37,9 @@ func play(t *testing.T, schedule Schedule, faults Faults, plan crashAt, script S
 // shown is how many turns of a failed run are shown.
 const shown = 60
 
-// report tells of a failed run.
-func (o *outcome) report(how string) string {
-	return fmt.Sprintf("%s: %s\n\nwhat has happened:\n%s", how, o.failure, o.trace.Last(shown))
+// report tells of a failed run, with what else is to be said of it.
+func (o *outcome) report(how string, more ...string) string {
+	return fmt.Sprintf("%s: %s\n%s\nwhat has happened:\n%s", how, o.failure, strings.Join(append(more, ""), "\n"), o.trace.Last(shown))
 }
 
 // Run runs the script once, calmly: everything that happens is told at once to all whom it concerns, they are at rest before
@@ -62,9 +62,17 @@ func Replay(t *testing.T, schedule string, faults Faults, script Script) *Trace 
 		t.Fatal(err)
 	}
 
+	if err = faults.validate(); err != nil {
+		t.Fatal(err)
+	}
+
 	out := play(t, parsed, faults, crashAt{}, script)
 	if out.failure != "" {
 		t.Error(out.report("the replayed run fails"))
+	}
+
+	if missing := len(parsed.Kept) - len(out.decisions); parsed.Kept != nil && missing > 0 {
+		t.Errorf("%d of the %d decisions of the schedule have not come up: it is of other faults, or of another script", missing, len(parsed.Kept))
 	}
 
 	return out.trace

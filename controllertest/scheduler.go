@@ -54,6 +54,8 @@ type scheduler struct {
 	gates   []*gate
 	arrived int
 	turn    int
+	// calls counts the calls of the state in the turn.
+	calls int
 	// progress counts turns, and times that have passed.
 	progress int
 }
@@ -170,8 +172,19 @@ func (s *scheduler) taken() int {
 
 	s.turn++
 	s.progress++
+	s.calls = 0
 
 	return s.turn
+}
+
+// called counts a call of the state, and returns how many there were in the turn.
+func (s *scheduler) called() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.calls++
+
+	return s.calls
 }
 
 // waiting returns the names of what waits, in order.
