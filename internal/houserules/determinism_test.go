@@ -28,6 +28,7 @@ var seeded = []string{"ChaCha8", "New", "NewChaCha8", "NewPCG", "NewZipf", "PCG"
 // starters are the files of the engine, and of the programs that own what they start as it does, that start goroutines,
 // each with who waits for them.
 var starters = map[string]string{
+	"adapter/alarm.go":       "Stop, which waits for what runs on the clock's timer",
 	"adapter/contain.go":     "the wait group that the caller of Loop brings",
 	"adapter/crew.go":        "the wait group that the caller of Loop brings, and Close for those that are idle",
 	"cache/teardown.go":      "nobody: what runs at the end of a context only takes it out of a set",
@@ -42,7 +43,7 @@ var starters = map[string]string{
 	"runtime/audit.go":       "the watch, once it has ended, and the end of the run for the watch",
 	"runtime/entry.go":       "whoever reads the channel that is closed at the end of a unit",
 	"runtime/register.go":    "the end of the run waits for unregistrations, and after it their callers do",
-	"runtime/runtime.go":     "the end of the run waits for delivery and for late starts",
+	"runtime/runtime.go":     "the end of the run waits for delivery, for the watchdog and for late starts",
 }
 
 // uses returns the selectors on an imported package in a file.
