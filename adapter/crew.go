@@ -1,6 +1,10 @@
 package adapter
 
-import "sync"
+import (
+	"context"
+	"runtime/pprof"
+	"sync"
+)
 
 // spareHands is how many idle goroutines a crew keeps.
 const spareHands = 16
@@ -16,8 +20,9 @@ type Crew struct {
 	waiting sync.WaitGroup // the idle ones
 }
 
-// task is a loop that is to be run; see [Loop].
+// task is a loop that is to be run under the labels of a context; see [Loop].
 type task struct {
+	labels context.Context
 	wg     *sync.WaitGroup
 	step   func() bool
 	exited func()
@@ -46,11 +51,11 @@ func (c *Crew) Close() {
 	c.waiting.Wait()
 }
 
-// Loop is [Loop] in a goroutine of the crew.
-func (c *Crew) Loop(wg *sync.WaitGroup, step func() bool, exited func()) {
+// Loop is [Loop] in a goroutine of the crew, which has the pprof labels of the context meanwhile.
+func (c *Crew) Loop(ctx context.Context, wg *sync.WaitGroup, step func() bool, exited func()) {
 	wg.Add(1)
 
-	next := task{wg, step, exited}
+	next := task{ctx, wg, step, exited}
 
 	if hand := c.take(); hand != nil {
 		hand <- next
@@ -80,7 +85,9 @@ func (c *Crew) work(next task) {
 	hand := make(chan task, 1)
 
 	for more := true; more; {
+		pprof.SetGoroutineLabels(next.labels)
 		loop(next.wg, next.step, next.exited)
+		pprof.SetGoroutineLabels(context.Background())
 
 		if !c.rest(hand) {
 			return

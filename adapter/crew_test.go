@@ -42,7 +42,7 @@ func TestCrewUsesItsGoroutinesAgain(t *testing.T) {
 		ran := 0
 
 		for range 1_000 {
-			crew.Loop(&loops, once(func() { ran++ }), nil)
+			crew.Loop(t.Context(), &loops, once(func() { ran++ }), nil)
 			loops.Wait()
 			synctest.Wait()
 		}
@@ -54,7 +54,7 @@ func TestCrewUsesItsGoroutinesAgain(t *testing.T) {
 		gate := make(chan struct{})
 
 		for range 100 {
-			crew.Loop(&loops, once(func() { <-gate }), nil)
+			crew.Loop(t.Context(), &loops, once(func() { <-gate }), nil)
 		}
 
 		assert.Equal(t, 100, hands())
@@ -78,7 +78,7 @@ func TestCrewSurvivesGoexit(t *testing.T) {
 		crew.Open()
 
 		for range 3 {
-			crew.Loop(&loops, func() bool {
+			crew.Loop(t.Context(), &loops, func() bool {
 				if steps++; steps%2 == 1 {
 					runtime.Goexit()
 				}
@@ -104,13 +104,13 @@ func TestClosedCrewKeepsNobody(t *testing.T) {
 		gate := make(chan struct{})
 
 		crew.Open()
-		crew.Loop(&loops, once(func() { <-gate }), nil)
+		crew.Loop(t.Context(), &loops, once(func() { <-gate }), nil)
 		crew.Close()
 		close(gate)
 		loops.Wait()
 		assert.Zero(t, hands())
 
-		crew.Loop(&loops, once(func() {}), nil)
+		crew.Loop(t.Context(), &loops, once(func() {}), nil)
 		loops.Wait()
 		assert.Zero(t, hands())
 	})
@@ -134,7 +134,7 @@ func manyUseACrew(t *testing.T) {
 	for range 8 {
 		starters.Go(func() {
 			for range 1_000 {
-				crew.Loop(&loops, once(func() {
+				crew.Loop(t.Context(), &loops, once(func() {
 					mu.Lock()
 					defer mu.Unlock()
 

@@ -37,8 +37,12 @@ type Status struct {
 	// pass runs; zero when it is idle. Doing names the item of that pass, where there is one.
 	BusySince time.Time
 	Doing     string
+	// Paused tells that it is given no work, and PausedSince since when.
+	Paused      bool
+	PausedSince time.Time
 	// Ready, Delayed and Processing count the items of a queue controller, and Failing those of them that have failed
-	// since they last succeeded. OldestWait is how long the longest waiting ready item has waited.
+	// since they last succeeded. OldestWait is how long the longest waiting ready item has waited, since the controller
+	// was resumed at most.
 	Ready, Delayed, Processing, Failing int
 	OldestWait                          time.Duration
 }

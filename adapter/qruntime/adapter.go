@@ -7,7 +7,6 @@
 package qruntime
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -42,6 +41,8 @@ type Config struct {
 	// Everything fills the queue with all primary inputs that are known. It is called when nobody can tell any more
 	// which of them a mapped resource once concerned.
 	Everything func()
+	// Deadline is how long a pass may run; nil is as long as it takes.
+	Deadline *adapter.Deadline
 
 	// Crew runs the workers. The default is a closed crew.
 	Crew    *adapter.Crew
@@ -62,6 +63,8 @@ type Adapter struct {
 
 	// failing counts the items that have failed since they last succeeded.
 	failing atomic.Int64
+	// inHook is the call of a hook that runs, or nil.
+	inHook atomic.Pointer[hooked]
 
 	// created is from when passes count the time.
 	created time.Time
@@ -220,33 +223,4 @@ func (a *Adapter) Wait() {
 	}
 
 	a.recorder.Enter(adapter.Stopped, a.cfg.Clock.Now())
-}
-
-// Status returns what the controller is doing.
-func (a *Adapter) Status() adapter.Status {
-	status := a.recorder.Status()
-	stats := a.queue.Stats()
-
-	status.Ready, status.Delayed, status.Processing = stats.Ready, stats.Delayed, stats.Processing
-	status.OldestWait = stats.OldestWait
-	status.Failing = int(a.failing.Load())
-
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	// Of passes that began at one moment the first by name is told, whichever worker comes first.
-	for _, w := range a.workers {
-		p := w.pass.Load()
-		if p == nil {
-			continue
-		}
-
-		since, doing := a.time(p.began), p.String()
-
-		if status.BusySince.IsZero() || cmp.Or(since.Compare(status.BusySince), cmp.Compare(doing, status.Doing)) < 0 {
-			status.BusySince, status.Doing = since, doing
-		}
-	}
-
-	return status
 }

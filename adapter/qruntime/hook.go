@@ -1,6 +1,7 @@
 package qruntime
 
 import (
+	"runtime/pprof"
 	"sync"
 	"time"
 
@@ -27,13 +28,20 @@ func (a *Adapter) runHook() {
 // step is one call of the hook with what follows it; it tells whether there is to be another.
 func (h *hook) step() bool {
 	a := h.adapter
+
+	pprof.SetGoroutineLabels(a.ctx)
+
 	err := h.exited
 	h.exited = nil
 
 	if err == nil {
 		h.started = a.cfg.Clock.Now()
+		a.inHook.Store(&hooked{"run hook", h.started})
+
 		err = adapter.Contain(func() error { return a.cfg.Settings.RunHook(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
 	}
+
+	a.inHook.Store(nil)
 
 	if a.ctx.Err() != nil {
 		return false
@@ -75,12 +83,16 @@ func (a *Adapter) shutdown() {
 		err    error
 	)
 
+	a.inHook.Store(&hooked{"shutdown hook", a.cfg.Clock.Now()})
+
 	adapter.Loop(&hook, func() bool {
 		if called {
 			return false
 		}
 
 		called = true
+
+		pprof.SetGoroutineLabels(a.ctx)
 		err = adapter.Contain(func() error {
 			a.cfg.Settings.ShutdownHook()
 
@@ -91,6 +103,7 @@ func (a *Adapter) shutdown() {
 	}, func() { err = adapter.ErrGoexit })
 
 	hook.Wait()
+	a.inHook.Store(nil)
 
 	if err != nil {
 		a.cfg.Metrics.Crashes.Inc()

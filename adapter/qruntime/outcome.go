@@ -37,13 +37,15 @@ type outcome struct {
 //
 // An interval of zero or below, without an error, means to run again by backoff. When the request to run again is not
 // all there is, because it is joined with or wrapped into something, the rest is an error, and the item runs again at
-// the interval or by backoff, whichever is sooner.
+// the interval or by backoff, whichever is sooner. A pass that was over its deadline has failed, whatever it asked for.
 func (a *Adapter) judge(err error) outcome {
 	switch {
 	case err == nil:
 		return outcome{verdict: settled}
 	case a.ctx.Err() != nil:
 		return outcome{verdict: cancelled}
+	case overdue(err):
+		return outcome{verdict: failed}
 	case a.cfg.Skipped(err):
 		return outcome{verdict: skipped}
 	}

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/switchyard-run/switchyard/adapter"
 )
 
 // keepWorkers is how many workers without work are kept to be hired again. They have no goroutine.
@@ -22,10 +25,13 @@ type pool struct {
 	// working counts the workers, looking those among them that have not taken an item yet. They change under mu, but for
 	// a worker that takes an item or has done with one.
 	working, looking atomic.Int32
+	// pause is the one in which the controller is, or nil. It changes under mu.
+	pause atomic.Pointer[adapter.Pause]
 
 	// mu guards the fields below, and the start of workers: nobody is hired any more once open is false.
 	mu      sync.Mutex
 	open    bool
+	resumed time.Duration // when the last pause has ended, counted as the adapter does; 0 if there was none
 	workers []*worker
 	resting []*worker
 }
@@ -42,7 +48,7 @@ func (a *Adapter) hire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if !p.wanted() || !p.open || a.ctx.Err() != nil {
+	if !p.wanted() || !p.open || !a.goesOn() {
 		return
 	}
 
@@ -61,10 +67,13 @@ func (a *Adapter) hire() {
 	w.start()
 }
 
+// goesOn tells whether more passes are to begin: the context has not ended, and the controller is not paused.
+func (a *Adapter) goesOn() bool { return a.pause.Load() == nil && a.ctx.Err() == nil }
+
 func (p *pool) wanted() bool { return p.looking.Load() == 0 && int(p.working.Load()) < p.limit }
 
-// retire ends a worker that has found nothing to take, unless there is something by now. Once the context has ended, what
-// is ready is left for Wait to drop.
+// retire ends a worker that has found nothing to take, unless there is something by now. What is ready is left alone while
+// the controller is paused, and left for Wait to drop once the context has ended.
 func (a *Adapter) retire(w *worker) bool {
 	p := &a.pool
 
@@ -74,7 +83,7 @@ func (a *Adapter) retire(w *worker) bool {
 	p.looking.Add(-1)
 	p.working.Add(-1)
 
-	if p.open && a.ctx.Err() == nil && a.queue.HasReady() {
+	if p.open && a.goesOn() && a.queue.HasReady() {
 		p.looking.Add(1)
 		p.working.Add(1)
 
@@ -83,6 +92,7 @@ func (a *Adapter) retire(w *worker) bool {
 
 	at := slices.Index(p.workers, w)
 	p.workers = slices.Delete(p.workers, at, at+1)
+	p.quietLocked()
 
 	if len(p.resting) < keepWorkers {
 		p.resting = append(p.resting, w)

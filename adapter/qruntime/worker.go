@@ -33,6 +33,9 @@ type worker struct {
 	logger *zap.Logger
 	dress  [1]zap.Option
 
+	// limit is the deadline of the pass, nil without one.
+	limit *limit
+
 	// loop and gone are step and exited, for whoever runs the worker.
 	loop func() bool
 	gone func()
@@ -49,7 +52,7 @@ func newWorker(a *Adapter) *worker {
 }
 
 // start begins to look for work.
-func (w *worker) start() { w.adapter.cfg.Crew.Loop(&w.adapter.running, w.loop, w.gone) }
+func (w *worker) start() { w.adapter.cfg.Crew.Loop(w.adapter.ctx, &w.adapter.running, w.loop, w.gone) }
 
 // prepare makes the next pass and its logger, of which nothing depends on what the pass is about.
 func (w *worker) prepare() {
@@ -61,7 +64,7 @@ func (w *worker) prepare() {
 func (w *worker) step() bool {
 	a := w.adapter
 
-	if !w.taken && a.ctx.Err() == nil {
+	if !w.taken && a.goesOn() {
 		w.item, w.facts, w.taken = a.queue.Take()
 	}
 
@@ -114,17 +117,27 @@ func (w *worker) begin() *pass {
 // call calls the controller, and returns what is to be reconciled.
 func (w *worker) call(p *pass) ([]item, error) {
 	a := w.adapter
+	ctx := a.ctx
 
-	if p.item.job == reconcile {
-		return nil, a.cfg.Controller.Reconcile(a.ctx, w.logger, a.cfg.Runtime, p.about())
+	if a.cfg.Deadline != nil {
+		ctx = w.limited(p)
 	}
 
-	return a.mapAll(a.ctx, w.logger, p)
+	if p.item.job == reconcile {
+		return nil, a.cfg.Controller.Reconcile(ctx, w.logger, a.cfg.Runtime, p.about())
+	}
+
+	return a.mapAll(ctx, w.logger, p)
 }
 
 // finish counts and logs a pass, decides what becomes of its item, and looks for the next one.
 func (w *worker) finish(p *pass, mapped []item, err error) {
 	a := w.adapter
+
+	if w.limit != nil {
+		err = w.unlimited(err)
+	}
+
 	now := a.now()
 	ran := now - p.began
 
@@ -157,13 +170,13 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	}
 }
 
-// takeNext ends the work on an item, and takes another unless the context has ended.
+// takeNext ends the work on an item, and takes another where more passes are to begin.
 func (w *worker) takeNext(done item) {
 	a := w.adapter
 
 	a.looking.Add(1)
 
-	if a.ctx.Err() != nil {
+	if !a.goesOn() {
 		a.queue.Done(done)
 
 		return
