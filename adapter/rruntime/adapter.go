@@ -8,6 +8,7 @@ package rruntime
 
 import (
 	"context"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +49,8 @@ type Config struct {
 	// counts is counted in Metrics.
 	Guard   stateadapter.Config
 	Metrics *metrics.Engine
+	// Deadline is how long a pass may run; nil is as long as it takes.
+	Deadline *adapter.Deadline
 }
 
 // InputUpdater is who puts new inputs of a controller in force.
@@ -69,21 +72,23 @@ type Adapter struct {
 	retry      atomic.Pointer[adapter.Retry] // nil before the first failure
 	recorder   adapter.Recorder
 	loop       sync.WaitGroup
+	limit      *limit // nil without a deadline
 
-	// events is made by Start, and there once running tells so.
-	events  chan controller.ReconcileEvent
+	// wakeups are started by Start; running tells that they were.
+	wakeups wakeups
 	running atomic.Bool
 	// exited tells that the last Run has ended its goroutine; it belongs to the controller's goroutine.
 	exited bool
-
-	// pending is when the pending wakeup was put, counted from the epoch.
-	pending atomic.Int64
 }
 
 // Init makes an adapter of a zero value, which may be a part of something larger.
 func (a *Adapter) Init(cfg Config) {
 	a.shared, a.controller, a.inputs = cfg.Shared, cfg.Controller, cfg.Inputs
 	a.counted = cfg.Metrics.Classic(cfg.Guard.Name)
+
+	if cfg.Deadline != nil {
+		a.limit = &limit{Deadline: cfg.Deadline}
+	}
 
 	cfg.Guard.Metrics = &a.counted.Calls
 	a.Adapter.Init(cfg.Guard)
@@ -94,28 +99,41 @@ func (a *Adapter) Init(cfg Config) {
 // started any more but the end of the engine.
 func (a *Adapter) Admit() { a.counted.Woken() }
 
-// EventCh implements [controller.Runtime]: it delivers wakeups.
-func (a *Adapter) EventCh() <-chan controller.ReconcileEvent { return a.events }
+// now is the time since the epoch.
+func (a *Adapter) now() time.Duration { return a.shared.Clock.Since(a.shared.Epoch) }
+
+// EventCh implements [controller.Runtime]: it delivers wakeups. To ask for it is to be done with the pass.
+func (a *Adapter) EventCh() <-chan controller.ReconcileEvent {
+	a.wakeups.ask(a.now)
+
+	if a.limit != nil {
+		a.disarm()
+	}
+
+	return a.wakeups.events
+}
 
 // QueueReconcile implements [controller.Runtime]: it wakes the controller unless a wakeup is pending. It never blocks
 // and may be called from any goroutine, also from outside the controller.
 func (a *Adapter) QueueReconcile() {
-	if !a.running.Load() || len(a.events) > 0 {
+	if !a.running.Load() || len(a.wakeups.events) > 0 {
 		return // it begins with a wakeup, or whoever takes the pending one looks after this
 	}
 
-	a.pending.Store(int64(a.shared.Clock.Since(a.shared.Epoch)))
-
-	select {
-	case a.events <- controller.ReconcileEvent{}:
+	if a.wakeups.wake(a.now()) {
 		a.counted.Woken()
-	default:
 	}
 }
 
-// ResetRestartBackoff implements [controller.Runtime]: the next failure counts as the first. It may be called from any
-// goroutine.
+// ResetRestartBackoff implements [controller.Runtime]: the pass has ended, and the next failure counts as the first. It may
+// be called from any goroutine.
 func (a *Adapter) ResetRestartBackoff() {
+	a.wakeups.end()
+
+	if a.limit != nil {
+		a.disarm()
+	}
+
 	if retry := a.retry.Load(); retry != nil {
 		retry.Reset()
 	}
@@ -138,13 +156,12 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) 
 	return nil
 }
 
-// Start runs the controller until the context ends or its Run returns nil. A wakeup is pending then. It is called once.
+// Start runs the controller until the context ends or its Run returns nil. A wakeup is pending then. A controller that is
+// paused runs once it is resumed. It is called once.
 func (a *Adapter) Start(ctx context.Context) {
 	now := a.shared.Clock.Now()
 
-	a.events = make(chan controller.ReconcileEvent, 1)
-	a.events <- controller.ReconcileEvent{}
-	a.pending.Store(int64(now.Sub(a.shared.Epoch)))
+	a.wakeups.start(now.Sub(a.shared.Epoch))
 	a.recorder.Enter(adapter.Running, now)
 	a.running.Store(true)
 
@@ -165,20 +182,45 @@ func (a *Adapter) Wait() {
 func (a *Adapter) Status() adapter.Status {
 	status := a.recorder.Status()
 
-	if status.Phase == adapter.Running && len(a.events) > 0 {
-		status.BusySince = a.shared.Epoch.Add(time.Duration(a.pending.Load()))
+	if status.Phase == adapter.Running {
+		if since, ok := a.wakeups.busy(); ok {
+			status.BusySince = a.shared.Epoch.Add(since)
+		}
+	}
+
+	if pause := a.wakeups.paused(); pause != nil {
+		status.Paused, status.PausedSince = true, pause.Since
 	}
 
 	return status
 }
 
+// Unfinished returns what keeps the controller from ending, and since when.
+func (a *Adapter) Unfinished() (since time.Time, doing string) {
+	return a.recorder.Status().Since, "Run"
+}
+
 // step is one call of Run with what follows it; it tells whether there is to be another. Of its own it needs little of
 // the stack, so that a controller that waits can do with the smallest one.
 func (a *Adapter) step(ctx context.Context) bool {
+	pprof.SetGoroutineLabels(ctx)
+
 	if a.exited {
 		a.exited = false
 
 		return a.ended(ctx, adapter.ErrGoexit)
+	}
+
+	if !a.resumed(ctx) {
+		a.recorder.Enter(adapter.Stopped, a.shared.Clock.Now())
+
+		return false
+	}
+
+	a.wakeups.begin()
+
+	if a.limit != nil {
+		return a.ended(ctx, a.runLimited(ctx))
 	}
 
 	return a.ended(ctx, adapter.Contain(func() error { return a.controller.Run(ctx, a, a.Logger()) }))
@@ -187,6 +229,11 @@ func (a *Adapter) step(ctx context.Context) bool {
 // ended follows a call of Run that returned the error.
 func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 	a.StopTrackingOutputs()
+	a.wakeups.end()
+
+	if a.limit != nil {
+		err = a.unlimited(ctx, err)
+	}
 
 	now := a.shared.Clock.Now()
 

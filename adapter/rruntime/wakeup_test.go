@@ -76,9 +76,11 @@ func TestPendingWakeupShowsInTheStatus(t *testing.T) {
 		proceed := make(chan struct{})
 
 		b.run = func(ctx context.Context, r controller.Runtime) error {
-			<-r.EventCh()
+			events := r.EventCh()
+
+			<-events
 			<-proceed
-			<-r.EventCh()
+			<-events
 			<-ctx.Done()
 
 			return nil
@@ -96,6 +98,57 @@ func TestPendingWakeupShowsInTheStatus(t *testing.T) {
 		pass(time.Minute)
 		b.QueueReconcile()
 		require.Equal(t, woken, b.Status().BusySince, "since the first of them")
+
+		proceed <- struct{}{}
+
+		synctest.Wait()
+		require.Zero(t, b.Status().BusySince)
+	}, nil)
+}
+
+// Of a controller that asks for its wakeups one by one it can be told since when it is in a pass, from its second pass on.
+func TestPassShowsInTheStatus(t *testing.T) {
+	t.Parallel()
+
+	inBubble(t, func(t *testing.T, b *bench) {
+		proceed := make(chan struct{})
+
+		b.run = func(ctx context.Context, r controller.Runtime) error {
+			for {
+				select {
+				case <-r.EventCh():
+					<-proceed
+				case <-ctx.Done():
+					return nil
+				}
+			}
+		}
+
+		b.Start(b.ctx)
+		synctest.Wait()
+		require.Zero(t, b.Status().BusySince, "it may have kept the channel, and wait")
+
+		proceed <- struct{}{}
+
+		synctest.Wait()
+		require.Zero(t, b.Status().BusySince)
+
+		pass(time.Minute)
+		b.QueueReconcile()
+
+		woken := time.Now()
+
+		pass(time.Minute)
+		require.Equal(t, woken, b.Status().BusySince)
+
+		b.QueueReconcile()
+		pass(time.Minute)
+		require.Equal(t, woken, b.Status().BusySince)
+
+		proceed <- struct{}{}
+
+		synctest.Wait()
+		require.Equal(t, time.Now(), b.Status().BusySince, "the next one")
 
 		proceed <- struct{}{}
 
