@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -51,11 +53,22 @@ type Config struct {
 	// WatchBackoff is for reopening watches. The default is backoff.Watch.
 	WatchBackoff backoff.Policy
 
+	// PassDeadline is how long a pass of a controller may run. The context of one that is over it ends, with an
+	// adapter.DeadlineError as its cause, and unless it returns nil nevertheless it has failed with such an error, is counted,
+	// and retried with backoff. Of a classic controller the Run ends with the pass, and is called again. The default, 0, is
+	// as long as it takes.
+	//
+	// A pass of a classic controller begins with its first call to its runtime after it has taken a wakeup. It ends with
+	// ResetRestartBackoff, with CleanupOutputs, when it asks for EventCh again or takes the next wakeup, and when Run returns.
+	PassDeadline time.Duration
+	// PassDeadlines are the deadlines of single controllers by name, in place of PassDeadline; 0 is none.
+	PassDeadlines map[string]time.Duration
+
 	// Grace is how long Run waits for controllers to end after its context has. When it runs out, Run returns a
 	// StragglersError. The default, 0, is to wait for as long as it takes.
 	Grace time.Duration
-	// StuckAfter is how long a pass may run, or a wakeup or an item may wait, before Health calls the controller stuck.
-	// The default is 30 s.
+	// StuckAfter is how long a pass may run, or a wakeup or an item may wait, before Health calls the controller stuck, and the
+	// log does, with where it stands. All controllers are looked at twice in that time. The default is 30 s.
 	StuckAfter time.Duration
 }
 
@@ -87,7 +100,34 @@ func (c Config) withDefaults() (Config, options.Options, error) {
 		c.StuckAfter = 30 * time.Second
 	}
 
+	c.PassDeadlines = maps.Clone(c.PassDeadlines)
+
 	return c, opts, c.validate(opts)
+}
+
+// deadline returns how long a pass of a controller may run; 0 is as long as it takes.
+func (c *Config) deadline(name string) time.Duration {
+	if d, ok := c.PassDeadlines[name]; ok {
+		return d
+	}
+
+	return c.PassDeadline
+}
+
+func (c *Config) validateDeadlines() error {
+	for _, name := range slices.Sorted(maps.Keys(c.PassDeadlines)) {
+		field := fmt.Sprintf("PassDeadlines[%q]", name)
+
+		if name == "" {
+			return &ConfigError{Field: field, Problem: "names no controller"}
+		}
+
+		if d := c.PassDeadlines[name]; d < 0 {
+			return &ConfigError{Field: field, Problem: fmt.Sprintf("is %s, it must not be negative", d)}
+		}
+	}
+
+	return nil
 }
 
 func (c Config) validate(opts options.Options) error {
@@ -106,10 +146,14 @@ func (c Config) validate(opts options.Options) error {
 	for _, field := range []struct {
 		name  string
 		value time.Duration
-	}{{"AuditInterval", c.AuditInterval}, {"Grace", c.Grace}, {"StuckAfter", c.StuckAfter}} {
+	}{{"AuditInterval", c.AuditInterval}, {"PassDeadline", c.PassDeadline}, {"Grace", c.Grace}, {"StuckAfter", c.StuckAfter}} {
 		if field.value < 0 {
 			return &ConfigError{Field: field.name, Problem: fmt.Sprintf("is %s, it must not be negative", field.value)}
 		}
+	}
+
+	if err := c.validateDeadlines(); err != nil {
+		return err
 	}
 
 	if opts.ChangeRateLimit != rate.Inf && (!(opts.ChangeRateLimit > 0) || opts.ChangeBurst < 1) {

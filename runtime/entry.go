@@ -20,6 +20,12 @@ type unit interface {
 	Start(ctx context.Context)
 	Wait()
 	Status() adapter.Status
+	// Unfinished returns what keeps the unit from ending, and since when it runs.
+	Unfinished() (since time.Time, doing string)
+	// Pause and Resume stop giving work to the controller, and give it again; Paused tells which of the two is the case.
+	Pause() *adapter.Pause
+	Resume()
+	Paused() bool
 }
 
 // entry is one registered controller in the engine.

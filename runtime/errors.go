@@ -20,6 +20,8 @@ var (
 	ErrUnregistersItself = errors.New("a controller can not unregister itself: return nil from Run to finish, or have it unregistered from outside")
 	// ErrUnregistering is returned when a controller is being unregistered.
 	ErrUnregistering = errors.New("the controller is being unregistered")
+	// ErrPausesItself is returned when a controller pauses itself from inside, which would wait for itself.
+	ErrPausesItself = errors.New("a controller can not pause itself: have it paused from outside")
 )
 
 // ConfigError says which field of a [Config] is wrong and what is wrong with it.
@@ -35,18 +37,40 @@ func (e *ConfigError) Error() string { return fmt.Sprintf("runtime config: %s %s
 type StragglersError struct {
 	// Grace is how long was waited.
 	Grace time.Duration
-	// Controllers are the names of the controllers that still run, in order of registration.
+	// Controllers are the names of the controllers that still run, in order of registration, and Stragglers what keeps each of
+	// them from ending.
 	Controllers []string
+	Stragglers  []Straggler
 	// Watches are the kinds whose watch has not ended, because the state does not heed its context.
 	Watches []string
+}
+
+// Straggler is a controller that has not ended with its context.
+type Straggler struct {
+	// Controller is the name of the controller.
+	Controller string
+	// Doing is what keeps it from ending: the Run of a classic controller, a pass or a hook of a queue controller. It is empty
+	// where that has ended just now.
+	Doing string
+	// For is how long it has been doing that. Of a classic controller it is known only since when Run runs.
+	For time.Duration
+}
+
+// String says who does what.
+func (s Straggler) String() string {
+	if s.Doing == "" {
+		return s.Controller
+	}
+
+	return fmt.Sprintf("%s (%s for %s)", s.Controller, s.Doing, s.For)
 }
 
 // Error names what still runs.
 func (e *StragglersError) Error() string {
 	var still []string
 
-	if len(e.Controllers) > 0 {
-		still = append(still, "controllers "+strings.Join(e.Controllers, ", "))
+	if len(e.Stragglers) > 0 {
+		still = append(still, "controllers "+strings.Join(described(e.Stragglers), ", "))
 	}
 
 	if len(e.Watches) > 0 {
@@ -54,4 +78,13 @@ func (e *StragglersError) Error() string {
 	}
 
 	return fmt.Sprintf("still running %s after the end of their context, which they do not heed: %s", e.Grace, strings.Join(still, "; "))
+}
+
+func described(stragglers []Straggler) []string {
+	texts := make([]string, len(stragglers))
+	for i, s := range stragglers {
+		texts[i] = s.String()
+	}
+
+	return texts
 }

@@ -43,7 +43,8 @@ type ControllerHealth struct {
 	// Name is the controller's name, and Queue whether it is a queue controller.
 	Name  string
 	Queue bool
-	// Stuck tells that a pass has run, or a wakeup or an item has waited, for longer than Config.StuckAfter.
+	// Stuck tells that a pass has run, or a wakeup or an item has waited, for longer than Config.StuckAfter. A controller that
+	// is paused is not stuck.
 	Stuck bool
 }
 
@@ -65,15 +66,38 @@ func (r *Runtime) Health() Health {
 	now := r.cfg.Clock.Now()
 
 	for _, node := range r.db.Nodes() {
-		e := node.Target()
-		c := ControllerHealth{Status: e.unit().Status(), Name: e.name(), Queue: e.queue != nil}
-
-		c.Stuck = !c.BusySince.IsZero() && now.Sub(c.BusySince) >= r.cfg.StuckAfter || c.OldestWait >= r.cfg.StuckAfter
-
-		h.Controllers = append(h.Controllers, c)
+		h.Controllers = append(h.Controllers, r.health(node.Target(), now))
 	}
 
 	return h
+}
+
+func (r *Runtime) health(e *entry, now time.Time) ControllerHealth {
+	c := ControllerHealth{Status: e.unit().Status(), Name: e.name(), Queue: e.queue != nil}
+	c.Stuck = !c.Paused && c.stuckFor(now) >= r.cfg.StuckAfter
+
+	return c
+}
+
+// stuckFor is for how long there was no progress that could be told from outside; what is more than a while means to be stuck.
+func (c *ControllerHealth) stuckFor(now time.Time) time.Duration {
+	if c.BusySince.IsZero() {
+		return c.OldestWait
+	}
+
+	return max(now.Sub(c.BusySince), c.OldestWait)
+}
+
+// doing says what a stuck controller does.
+func (c *ControllerHealth) doing() string {
+	switch {
+	case c.Doing != "":
+		return c.Doing
+	case c.Queue:
+		return "nothing, although items wait"
+	default:
+		return "a pass, or something else than taking its wakeup"
+	}
 }
 
 func (w *watch) health() KindHealth {

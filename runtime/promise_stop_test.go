@@ -125,10 +125,67 @@ func TestStragglersAreNamed(t *testing.T) {
 
 		entries := logs.FilterMessageSnippet("still running").All()
 		require.NotEmpty(t, entries)
-		assert.Equal(t, []any{"deaf"}, entries[0].ContextMap()["controllers"])
+
+		fields := entries[0].ContextMap()
+		assert.Equal(t, []any{"deaf"}, fields["controllers"])
+		assert.Equal(t, []any{"deaf (Run for 5s)"}, fields["doing"])
+		assert.Contains(t, fields["stacks"], "deaf (Run for 5s)\ngoroutines here: 1\n")
+		assert.Contains(t, fields["stacks"], "TestStragglersAreNamed")
 
 		close(release)
 		w.end()
+	})
+}
+
+// What keeps a straggler from ending is told, and since when: the Run, a pass, the run hook or the shutdown hook.
+func TestWhatStragglersDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, runtime.Config{Grace: 10 * time.Second}, nil)
+		release := make(chan struct{})
+		inputs := []controller.Input{sources(controller.InputQPrimary)}
+
+		w.register(&classic{name: "run", run: func(context.Context, controller.Runtime) error {
+			<-release
+
+			return nil
+		}})
+		w.register(&queued{name: "pass", settings: controller.QSettings{Inputs: inputs},
+			reconcile: func(context.Context, controller.QRuntime, resource.Pointer) error {
+				<-release
+
+				return nil
+			}})
+		w.register(&queued{name: "hook", settings: controller.QSettings{Inputs: inputs,
+			RunHook: func(context.Context, *zap.Logger, controller.QRuntime) error {
+				<-release
+
+				return nil
+			}}})
+		w.register(&queued{name: "shutdown", settings: controller.QSettings{Inputs: inputs, ShutdownHook: func() { <-release }}})
+		w.register(&classic{name: "good", pass: idle})
+
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+
+		go func() { ended <- w.Run(ctx) }()
+
+		time.Sleep(time.Second)
+		w.create(newSource("s", 0))
+		time.Sleep(time.Second)
+		cancel()
+
+		var stragglers *runtime.StragglersError
+		require.ErrorAs(t, <-ended, &stragglers)
+		assert.Equal(t, []string{"run", "pass", "hook", "shutdown"}, stragglers.Controllers)
+		assert.Equal(t, []runtime.Straggler{
+			{Controller: "run", Doing: "Run", For: 12 * time.Second},
+			{Controller: "pass", Doing: "reconcile " + sourceType + "(" + ns + "/s)", For: 11 * time.Second},
+			{Controller: "hook", Doing: "run hook", For: 12 * time.Second},
+			{Controller: "shutdown", Doing: "shutdown hook", For: 10 * time.Second},
+		}, stragglers.Stragglers)
+		assert.Contains(t, stragglers.Error(), "controllers run (Run for 12s), pass (reconcile ")
+
+		close(release)
 	})
 }
 

@@ -37,6 +37,7 @@ func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 			Inputs:     e,
 			Guard:      r.guard(e, nil),
 			Metrics:    r.metrics,
+			Deadline:   r.deadline(e),
 		})
 	})
 }
@@ -63,6 +64,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Runtime:    stateadapter.New(guard),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
 			Everything: func() { r.fill(e, nil) },
+			Deadline:   r.deadline(e),
 			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,
@@ -81,6 +83,16 @@ func named(logger *zap.Logger, name string) *zap.Logger {
 	}
 
 	return logger.WithLazy(zap.String("controller", name))
+}
+
+// deadline returns the deadline of the passes of a controller, or nil.
+func (r *Runtime) deadline(e *entry) *adapter.Deadline {
+	after := r.cfg.deadline(e.name())
+	if after == 0 {
+		return nil
+	}
+
+	return &adapter.Deadline{Controller: e.name(), After: after, Exceeded: r.exceeded}
 }
 
 // guard describes the view of the state that a controller gets.
@@ -204,7 +216,7 @@ func (r *Runtime) start(e *entry) error {
 	}
 
 	e.started = true
-	e.ctx, e.cancel = context.WithCancel(r.ctx)
+	e.ctx, e.cancel = context.WithCancel(adapter.Labelled(r.ctx, e.name()))
 	e.unit().Start((*inside)(e))
 
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -44,9 +45,12 @@ type Runtime struct {
 	watches *watches
 
 	// guards and classics are what all controllers have in common.
+	exceeded *metrics.Counter // passes over their deadline
 	guards   *stateadapter.Shared
 	classics *rruntime.Shared
 	crew     adapter.Crew
+
+	stuck atomic.Int64 // how many controllers were at the watchdog's last look
 
 	// mu guards the fields below: a controller is started, and the run ended, under it, so that nothing is started
 	// that the end does not wait for.
@@ -103,6 +107,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		db:      dependency.NewDatabase[*entry](),
 	}
 
+	r.exceeded = r.metrics.Count("passes_over_deadline")
 	r.intake = newIntake(dependency.NewRouter(r.db, (*entry).deliver))
 
 	r.guards = &stateadapter.Shared{
@@ -145,9 +150,10 @@ func (r *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 
-	var delivery sync.WaitGroup
+	var own sync.WaitGroup
 
-	delivery.Go(func() { r.intake.run(ctx) })
+	own.Go(func() { r.intake.run(ctx) })
+	own.Go(func() { (&watchdog{runtime: r, count: &r.stuck}).run(ctx) })
 
 	if r.openWatches(ctx, registered) {
 		r.startAll(ctx, registered)
@@ -159,7 +165,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	entries, failure, again := r.stop()
 
 	r.stopCaches(false)
-	err = r.await(entries, &delivery)
+	err = r.await(entries, &own)
 	r.stopCaches(true)
 	r.metrics.Close()
 	r.crew.Close()
@@ -205,6 +211,8 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered
 	r.crew.Open()
 	r.metrics.Gauge("pending_changes", r.intake.len)
 	r.metrics.Gauge("watches", func() int { return len(r.watches.all()) })
+	r.metrics.Gauge("stuck_controllers", func() int { return int(r.stuck.Load()) })
+	r.metrics.Gauge("paused_controllers", r.countPaused)
 
 	for _, kind := range r.cache.Kinds() {
 		c := r.cache.Collection(kind)
@@ -322,9 +330,9 @@ func (r *Runtime) stop() (entries []*entry, failure *watchError, again bool) {
 	return entries, r.failure, false
 }
 
-// await waits for controllers, watches and delivery to end, names those that take long, and gives up after the grace, if
-// there is one.
-func (r *Runtime) await(entries []*entry, delivery *sync.WaitGroup) error {
+// await waits for controllers, watches and the goroutines of the run's own to end, names those that take long, and gives up
+// after the grace, if there is one.
+func (r *Runtime) await(entries []*entry, own *sync.WaitGroup) error {
 	ended := make(chan struct{})
 
 	go func() {
@@ -336,7 +344,7 @@ func (r *Runtime) await(entries []*entry, delivery *sync.WaitGroup) error {
 
 		r.ending.Wait()
 		r.watches.wait()
-		delivery.Wait()
+		own.Wait()
 	}()
 
 	warning := r.cfg.Clock.NewTimer(stragglerWarning)
@@ -356,27 +364,16 @@ func (r *Runtime) await(entries []*entry, delivery *sync.WaitGroup) error {
 		case <-ended:
 			return nil
 		case <-warning.Chan():
-			r.logger.Warn("still running after the end of their context", zap.Duration("after", waited),
-				zap.Strings("controllers", stillRunning(entries)), zap.Strings("watches", r.watches.stillAlive()))
+			r.warnOfStragglers(entries, waited)
 			warning.Reset(waited)
 		case <-grace:
-			return &StragglersError{Grace: r.cfg.Grace, Controllers: stillRunning(entries), Watches: r.watches.stillAlive()}
+			stragglers := r.stragglers(entries)
+
+			return &StragglersError{
+				Grace: r.cfg.Grace, Controllers: namesOf(stragglers), Stragglers: stragglers, Watches: r.watches.stillAlive(),
+			}
 		}
 	}
-}
-
-func stillRunning(entries []*entry) []string {
-	var names []string
-
-	for _, e := range entries {
-		select {
-		case <-e.done:
-		default:
-			names = append(names, e.name())
-		}
-	}
-
-	return names
 }
 
 // first gives queue controllers what the first contents of a kind have shown, of which they take what is theirs.

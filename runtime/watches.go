@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"runtime/pprof"
 	"slices"
 	"sync"
 
@@ -121,6 +122,8 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 	s.alive[w] = struct{}{}
 
 	adapter.Loop(&s.running, func() bool {
+		pprof.SetGoroutineLabels(ctx) // not those of a controller that has it opened
+
 		if w.step(ctx) {
 			return true
 		}
