@@ -43,6 +43,38 @@ func Example_config() {
 	// runtime config: Grace is -1s, it must not be negative
 }
 
+func Example_deadlines() {
+	st, logger := newState(), zap.NewNop()
+
+	engine, err := runtime.New(st, logger, runtime.Config{
+		PassDeadline:  time.Minute,
+		PassDeadlines: map[string]time.Duration{"Importer": time.Hour, "Follower": 0},
+	})
+	must(err)
+	must(engine.RegisterQController(Recorder{}))
+
+	must(withoutRecorder(context.Background(), engine, func() error {
+		fmt.Println(engine.Health().Controllers[0].Paused)
+
+		return nil
+	}))
+
+	fmt.Println(engine.Health().Controllers[0].Paused)
+
+	// Output:
+	// true
+	// false
+}
+
+// withoutRecorder does something while the Recorder is given no work.
+func withoutRecorder(ctx context.Context, engine *runtime.Runtime, do func() error) error {
+	if err := engine.Pause(ctx, "Recorder"); err != nil {
+		return err
+	}
+
+	return errors.Join(do(), engine.Resume("Recorder"))
+}
+
 // thief writes what it has not declared.
 type thief struct{ refused chan error }
 
