@@ -211,13 +211,9 @@ func (a *Adapter) step(ctx context.Context) bool {
 		return a.ended(ctx, adapter.ErrGoexit)
 	}
 
-	if !a.resumed(ctx) {
-		a.recorder.Enter(adapter.Stopped, a.shared.Clock.Now())
-
-		return false
+	if pause := a.wakeups.begin(); pause != nil {
+		return a.waited(ctx, pause)
 	}
-
-	a.wakeups.begin()
 
 	if a.limit != nil {
 		return a.ended(ctx, a.runLimited(ctx))

@@ -67,17 +67,18 @@ func (w *wakeups) paused() *adapter.Pause {
 	return w.pause
 }
 
-// resumed returns when the controller is not paused, or false when the context ends before.
-func (a *Adapter) resumed(ctx context.Context) bool {
-	for pause := a.wakeups.paused(); pause != nil; pause = a.wakeups.paused() {
-		select {
-		case <-pause.Over():
-		case <-ctx.Done():
-			return false
-		}
+// waited returns when the pause has ended, and tells whether the controller is to go on then. It keeps what it needs of the stack
+// out of step.
+func (a *Adapter) waited(ctx context.Context, pause *adapter.Pause) (again bool) {
+	phase := adapter.Running
 
-		a.recorder.Enter(adapter.Running, a.shared.Clock.Now())
+	select {
+	case <-pause.Over():
+	case <-ctx.Done():
+		phase = adapter.Stopped
 	}
 
-	return true
+	a.recorder.Enter(phase, a.shared.Clock.Now())
+
+	return phase == adapter.Running
 }

@@ -110,12 +110,14 @@ func (w *wakeups) ask(now func() time.Duration) {
 	w.endLocked()
 }
 
-// begin tells that a Run begins.
-func (w *wakeups) begin() {
+// begin tells that a Run begins, after the pause that it returns, if there is one.
+func (w *wakeups) begin() *adapter.Pause {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	w.asked = w.takenLocked()
+
+	return w.pause
 }
 
 // busy returns since when the controller is in its pass, where that can be told for certain, or does not take its wakeup.
