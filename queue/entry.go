@@ -16,6 +16,12 @@ const (
 
 	// idle keys are remembered for their failures alone.
 	idle
+	// firm keys are delayed, and what is put into Own does not change that.
+	firm
+	// resting and lingering keys wait for nothing, and are remembered until a time: if something is put for them
+	// before, it goes on from where they were. What is put into Own for a resting key waits for that time.
+	resting
+	lingering
 )
 
 // String returns the state in lower case: "ready", "delayed", "processing".
@@ -23,7 +29,7 @@ func (s State) String() string {
 	switch s {
 	case Ready:
 		return "ready"
-	case Delayed:
+	case Delayed, firm:
 		return "delayed"
 	case Processing:
 		return "processing"
@@ -32,26 +38,39 @@ func (s State) String() string {
 	}
 }
 
-// Lane is one of the two lines in which ready keys wait.
+// Lane says how urgent it is what is put. Ready keys wait in one of two lines, that of Live and that of Fill.
 type Lane uint8
 
 // The lanes, the more urgent one first. Any other value counts as Fill.
 const (
 	// Live is for changes: somebody has just done something.
 	Live Lane = iota
+	// Own is for changes that were made by whoever works on the keys. They wait in the line of Live, but do not shorten
+	// a delay that is to stand: else work that fails, and changes something on the way, would never wait.
+	Own
 	// Fill is for what is put wholesale and is in no hurry: the initial listing, a resync.
 	Fill
-
-	laneCount
 )
 
-// String returns the lane in lower case: "live", "fill".
+// String returns the lane in lower case: "live", "own", "fill".
 func (l Lane) String() string {
-	if l == Live {
+	switch l {
+	case Live:
 		return "live"
+	case Own:
+		return "own"
+	default:
+		return "fill"
+	}
+}
+
+// line is where ready keys wait that were put into the lane.
+func (l Lane) line() Lane {
+	if l == Own {
+		return Live
 	}
 
-	return "fill"
+	return l
 }
 
 // entry is all that is known about one key. For keys and values of the size of a pointer or two, it fills a line of the
@@ -75,11 +94,20 @@ type entry[K comparable, V any] struct {
 
 	// state says which list, or that the heap, holds the entry.
 	state State
-	// lane is where a ready key waits, where a delayed one will, and where a processing one was taken from.
+	// lane is where a ready key waits, where a delayed one will, and where a processing one was taken from: Live or Fill.
 	lane Lane
-	// again tells that a processing key was put meanwhile, with value, and into the lane againLane.
-	again     bool
-	againLane Lane
+	// again is one more than the lane into which a processing key was put meanwhile, with value; 0 is that it was not.
+	again Lane
+	// streak counts how often the key was worked on in a row for no other reason than what is put into Own.
+	streak uint8
+}
+
+// putAgain returns into which lane a processing key was put meanwhile, if it was.
+func (e *entry[K, V]) putAgain() (lane Lane, again bool) { return e.again - 1, e.again != 0 }
+
+// waits tells whether the key is there for something to be done.
+func (e *entry[K, V]) waits() bool {
+	return e.state != idle && e.state != resting && e.state != lingering
 }
 
 // list is a doubly linked list of entries. The zero value is empty.

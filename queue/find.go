@@ -68,7 +68,7 @@ func (t *table[K, V]) pack() {
 		return to
 	}
 
-	for _, l := range []*list{&t.ready[Live], &t.ready[Fill], &t.out, &t.idle} {
+	for _, l := range []*list{t.line(Live), t.line(Fill), &t.out, &t.idle} {
 		var moved list
 
 		for r := l.head; r != 0; r = old.at(r).next {

@@ -12,8 +12,9 @@ import (
 // Keyed hands out keys to be worked on, each with the value that was put for it, and each to one worker at a time. It
 // is the queue inside an engine: nothing blocks, and whoever runs the workers is told when there is something to take.
 //
-// Ready keys wait in two lanes. [Live] keys are taken before [Fill] keys, but after 16 of them in a row one Fill key is
-// taken if there is one, so that neither lane starves. Within a lane the first come is the first served.
+// Ready keys wait in two lines. [Live] keys are taken before [Fill] keys, but after 16 of them in a row one Fill key is
+// taken if there is one, so that neither line starves. Within a line the first come is the first served. What is put into
+// [Own] waits in the line of Live.
 //
 // All methods are safe for concurrent use. Build one with [NewKeyed].
 type Keyed[K comparable, V any] struct {
@@ -47,7 +48,7 @@ type KeyedConfig[K comparable, V any] struct {
 	// newer one. It is called with the queue locked: it must be quick and must not call the queue.
 	Merge func(older, newer V) V
 
-	// Ready is called after Put, PutAll, PutSorted, Done, TakeNext, Retry or the timer has made at least one key ready: once for a
+	// Ready is called after Put, PutAll, PutSorted, Done, TakeNext, Retry, Hold, Rest or the timer has made at least one key ready: once for a
 	// call, not once for a key. The default is to tell nobody. It is a hint: somebody else may have taken the key before.
 	//
 	// It is called without the queue's lock, on the goroutine of the caller or of the clock, possibly by several at
@@ -65,12 +66,14 @@ func NewKeyed[K comparable, V any](clk clockwork.Clock, cfg KeyedConfig[K, V]) *
 
 // Put says that a key is to be worked on, with a value. What happens depends on where the key is:
 //
-//   - nowhere: it becomes ready, at the end of its lane;
-//   - ready: the values are merged and it keeps its place, unless it waits in Fill and is put into Live: then it moves to
-//     the end of Live;
-//   - delayed: the values are merged; Live cancels the delay and makes it ready, Fill leaves the delay as it is;
-//   - processing: it becomes ready at Done, once, with all values merged that were put meanwhile, and in the more urgent
-//     of their lanes.
+//   - nowhere: it becomes ready, at the end of its line;
+//   - ready: the values are merged and it keeps its place, unless it waits in the line of Fill and is put into another
+//     lane: then it moves to the end of the other line;
+//   - delayed: the values are merged; Live cancels the delay and makes it ready, Fill leaves the delay as it is, and Own
+//     cancels it unless it is one of [Keyed.Hold];
+//   - processing: it becomes ready at Done, once, with all values merged that were put meanwhile, and in the most urgent
+//     of their lanes;
+//   - remembered by [Keyed.Rest]: it becomes ready, but what is put into Own may have to wait.
 //
 // After Stop it does nothing.
 func (q *Keyed[K, V]) Put(key K, value V, lane Lane) {
@@ -195,14 +198,19 @@ func (q *Keyed[K, V]) takeNext(done K) (key K, value V, ok, tell bool) {
 // the queue's clock, or now if it is 0 or less. It returns to the lane that it was taken from.
 //
 // Puts that came while the key was being processed are merged into the value, as the newer ones. If one of them was
-// Live, the key is ready now, in Live: the change goes before the delay. If all were Fill, the delay stands.
+// Live or Own, the key is ready now, in the line of Live: the change goes before the delay. If all were Fill, the delay stands.
 //
 // For a key that is not being processed, Retry does nothing. After Stop it is Done.
 func (q *Keyed[K, V]) Retry(key K, value V, delay time.Duration) {
-	q.tell(q.retry(key, value, delay))
+	q.tell(q.retry(key, value, Delayed, delay))
 }
 
-func (q *Keyed[K, V]) retry(key K, value V, delay time.Duration) (tell bool) {
+// Hold is Retry with a delay that stands against what is put into [Own], before and after.
+func (q *Keyed[K, V]) Hold(key K, value V, delay time.Duration) {
+	q.tell(q.retry(key, value, firm, delay))
+}
+
+func (q *Keyed[K, V]) retry(key K, value V, as State, delay time.Duration) (tell bool) {
 	q.mu.Lock()
 	defer q.unlock()
 
@@ -213,9 +221,49 @@ func (q *Keyed[K, V]) retry(key K, value V, delay time.Duration) (tell bool) {
 	}
 
 	now := q.catchUpLocked()
-	q.noteLocked(q.items.retry(key, value, after(now, delay), now))
+	q.noteLocked(q.items.retry(key, value, as, after(now, delay), now))
 
 	return q.settleLocked(now)
+}
+
+// Rest is Done for a key whose streak is not over, see [Keyed.GoOn]: it is remembered for the time. If calm is set, what is
+// put into [Own], or was while the key was processed, becomes ready only when that has passed; all else does at once.
+// When nothing was put by then, the key and its streak are forgotten.
+//
+// For a key that is not being processed, Rest does nothing. After Stop it is Done.
+func (q *Keyed[K, V]) Rest(key K, delay time.Duration, calm bool) {
+	as := lingering
+	if calm {
+		as = resting
+	}
+
+	q.tell(q.rest(key, as, delay))
+}
+
+func (q *Keyed[K, V]) rest(key K, as State, delay time.Duration) (tell bool) {
+	q.mu.Lock()
+	defer q.unlock()
+
+	if q.stopped {
+		q.items.done(key)
+
+		return false
+	}
+
+	now := q.catchUpLocked()
+	q.noteLocked(q.items.rest(key, as, after(now, delay), now))
+
+	return q.settleLocked(now)
+}
+
+// GoOn counts one more time in a row that a key was worked on for no other reason than what was put into [Own], and returns
+// the count, which stays at 255 once it is there. The streak is over with Done, and when the key is put into any other lane;
+// [Keyed.Retry], [Keyed.Hold] and [Keyed.Rest] keep it. For a key that is not being processed it returns 0.
+func (q *Keyed[K, V]) GoOn(key K) int {
+	q.mu.Lock()
+	defer q.unlock()
+
+	return q.items.goOn(key)
 }
 
 // Fail counts one more failure of a key and returns the count, 1 for the first. It changes nothing else, and the key
@@ -264,7 +312,7 @@ func (q *Keyed[K, V]) Stats() Stats {
 
 	now := q.catchUpLocked()
 
-	return q.items.stats(q.items.delayed.len(), now)
+	return q.items.stats(q.items.delayedCount(), now)
 }
 
 // Stop ends the queue: what is ready or delayed is dropped, with its failures, puts are ignored from now on, and Take

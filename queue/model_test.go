@@ -71,6 +71,10 @@ type record[K comparable] struct {
 
 	value     string
 	againLane queue.Lane
+	// firm tells that a delayed key, or one that is remembered, is not made ready by what is put into Own.
+	firm bool
+	// streak counts up to what is not put into Own.
+	streak int
 	// turn orders what is in one state.
 	turn int
 }
@@ -142,15 +146,33 @@ func (m *keyedModel[K]) advance(d time.Duration) {
 			m.enter(r, queue.Ready)
 		}
 	}
+
+	m.records = slices.DeleteFunc(m.records, func(r *record[K]) bool { return r.State == remembered && !r.Due.After(m.now) })
+}
+
+// remembered is the state of keys that wait for nothing.
+const remembered queue.State = 100
+
+// line is where ready keys wait that are put into a lane.
+func line(lane queue.Lane) queue.Lane {
+	if lane == queue.Own {
+		return queue.Live
+	}
+
+	return lane
 }
 
 func (m *keyedModel[K]) put(key K, value string, lane queue.Lane) {
 	r := m.find(key)
 
+	if r != nil && lane != queue.Own {
+		r.streak = 0
+	}
+
 	switch {
 	case m.stopped:
 	case r == nil:
-		r = &record[K]{PendingItem: queue.PendingItem[K]{Key: key, Lane: lane}, value: value}
+		r = &record[K]{PendingItem: queue.PendingItem[K]{Key: key, Lane: line(lane)}, value: value}
 		m.records = append(m.records, r)
 		m.enter(r, queue.Ready)
 	case r.State == queue.Processing && !r.Again:
@@ -158,10 +180,16 @@ func (m *keyedModel[K]) put(key K, value string, lane queue.Lane) {
 	case r.State == queue.Processing:
 		r.value += "+" + value
 		r.againLane = min(r.againLane, lane)
+	case r.State == remembered && lane == queue.Own && r.firm:
+		r.State, r.Lane, r.value = queue.Delayed, queue.Live, value
+	case r.State == remembered:
+		r.Lane, r.value = line(lane), value
+		m.enter(r, queue.Ready)
 	default:
 		r.value += "+" + value
 
-		if lane == queue.Live && (r.State == queue.Delayed || r.Lane == queue.Fill) {
+		wakes := lane == queue.Live || lane == queue.Own && !r.firm
+		if r.State == queue.Delayed && wakes || r.State == queue.Ready && line(lane) < r.Lane {
 			told := m.untold || r.State == queue.Delayed
 			r.Lane = queue.Live
 			m.enter(r, queue.Ready)
@@ -202,14 +230,14 @@ func (m *keyedModel[K]) done(key K) {
 	switch {
 	case r == nil || r.State != queue.Processing:
 	case r.Again:
-		r.Again, r.Lane = false, r.againLane
+		r.Again, r.Lane, r.streak = false, line(r.againLane), 0
 		m.enter(r, queue.Ready)
 	default:
 		m.drop(key)
 	}
 }
 
-func (m *keyedModel[K]) retry(key K, value string, delay time.Duration) {
+func (m *keyedModel[K]) retry(key K, value string, delay time.Duration, firm bool) {
 	r := m.find(key)
 	if r == nil || r.State != queue.Processing || m.stopped {
 		m.done(key)
@@ -221,8 +249,8 @@ func (m *keyedModel[K]) retry(key K, value string, delay time.Duration) {
 
 	if r.Again {
 		value += "+" + r.value
-		ready = ready || r.againLane == queue.Live
-		r.Lane = min(r.Lane, r.againLane)
+		ready = ready || r.againLane == queue.Live || r.againLane == queue.Own && !firm
+		r.Lane = min(r.Lane, line(r.againLane))
 	}
 
 	r.Again, r.value = false, value
@@ -231,8 +259,38 @@ func (m *keyedModel[K]) retry(key K, value string, delay time.Duration) {
 		m.enter(r, queue.Ready)
 	} else {
 		m.enter(r, queue.Delayed)
-		r.Due = m.now.Add(delay)
+		r.Due, r.firm = m.now.Add(delay), firm
 	}
+}
+
+func (m *keyedModel[K]) rest(key K, delay time.Duration, firm bool) {
+	r := m.find(key)
+
+	switch {
+	case r == nil || r.State != queue.Processing || m.stopped || delay <= 0 && !r.Again:
+		m.done(key)
+	case r.Again && (r.againLane != queue.Own || !firm || delay <= 0):
+		r.Again, r.Lane = false, line(r.againLane)
+		m.enter(r, queue.Ready)
+	case r.Again:
+		r.Again, r.Lane = false, queue.Live
+		m.enter(r, queue.Delayed)
+		r.Due, r.firm = m.now.Add(delay), true
+	default:
+		m.enter(r, remembered)
+		r.Due, r.firm = m.now.Add(delay), firm
+	}
+}
+
+func (m *keyedModel[K]) goOn(key K) int {
+	r := m.find(key)
+	if r == nil || r.State != queue.Processing {
+		return 0
+	}
+
+	r.streak = min(r.streak+1, 255)
+
+	return r.streak
 }
 
 func (m *keyedModel[K]) stop() {
@@ -332,9 +390,9 @@ func runKeyed[K comparable](t require.TestingT, keys keys[K], c choices) {
 		wantTold := 0
 		told = 0
 
-		switch op := c.pick(25); op {
-		case 0, 1, 2, 3:
-			lane := queue.Lane(op % 2)
+		switch op := c.pick(32); op {
+		case 0, 1, 2, 3, 25, 26:
+			lane := queue.Lane(op % 3)
 			q.Put(key, value, lane)
 			m.put(key, value, lane)
 
@@ -382,9 +440,25 @@ func runKeyed[K comparable](t require.TestingT, keys keys[K], c choices) {
 			key = m.mostlyOut(number, key)
 			delay := time.Duration(c.pick(6)-1) * time.Second
 			q.Retry(key, value, delay)
-			m.retry(key, value, delay)
+			m.retry(key, value, delay, false)
 
 			wantTold = m.told()
+		case 27, 28:
+			key = m.mostlyOut(number, key)
+			delay := time.Duration(c.pick(6)-1) * time.Second
+			q.Hold(key, value, delay)
+			m.retry(key, value, delay, true)
+
+			wantTold = m.told()
+		case 29, 30:
+			key = m.mostlyOut(number, key)
+			delay, calm := time.Duration(c.pick(6)-1)*time.Second, c.pick(2) == 0
+			q.Rest(key, delay, calm)
+			m.rest(key, delay, calm)
+
+			wantTold = m.told()
+		case 31:
+			require.Equal(t, m.goOn(key), q.GoOn(key))
 		case 14:
 			m.failures[key]++
 			require.Equal(t, m.failures[key], q.Fail(key))

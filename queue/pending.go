@@ -6,7 +6,7 @@ import "time"
 type PendingItem[K comparable] struct {
 	Key   K
 	State State
-	// Lane is where a ready key waits, where a delayed one will, and where a processing one was taken from.
+	// Lane is the line in which a ready key waits or a delayed one will, or from which a processing one was taken.
 	Lane Lane
 	// Again tells that a key was put while it was being processed, and will be ready at Done.
 	Again bool
@@ -26,24 +26,29 @@ func (q *Keyed[K, V]) Pending() []PendingItem[K] {
 	q.collectDueLocked()
 
 	t := &q.items
-	items := make([]PendingItem[K], 0, t.readyCount()+t.delayed.len()+t.out.count)
+	items := make([]PendingItem[K], 0, t.readyCount()+t.delayedCount()+t.out.count)
 
 	add := func(e *entry[K, V]) {
-		item := PendingItem[K]{Key: e.key, State: e.state, Lane: e.lane, Again: e.again, Failures: int(e.failures)}
-		if e.state == Delayed {
-			item.Due = q.alarm.start.Add(e.at)
+		item := PendingItem[K]{Key: e.key, State: e.state, Lane: e.lane, Again: e.again != 0, Failures: int(e.failures)}
+
+		if !e.waits() {
+			return
+		}
+
+		if e.state == Delayed || e.state == firm {
+			item.State, item.Due = Delayed, q.alarm.start.Add(e.at)
 		}
 
 		items = append(items, item)
 	}
 
-	t.entries.each(&t.ready[Live], add)
+	t.entries.each(t.line(Live), add)
 
 	for key := range t.series.all() {
 		items = append(items, PendingItem[K]{Key: key, State: Ready, Lane: Fill})
 	}
 
-	t.entries.each(&t.ready[Fill], add)
+	t.entries.each(t.line(Fill), add)
 
 	for _, s := range t.delayed.sorted() {
 		add(t.entries.at(s.element))

@@ -166,7 +166,7 @@ func (t *table[K, V]) putSorted(keys []K, now time.Duration) (ready bool) {
 		r := t.find(key, t.hashOf(key))
 
 		// A key that has an entry can not be in the series, and after one that is to wait in the list no other can.
-		if r == 0 && !t.follows(keys[:waiting], key) || r != 0 && t.entries.at(r).state == idle {
+		if r == 0 && !t.follows(keys[:waiting], key) || r != 0 && !t.entries.at(r).waits() {
 			ready = t.extend(keys[:waiting:waiting], now)
 
 			for _, key := range keys[at:] {
@@ -195,7 +195,7 @@ func (t *table[K, V]) follows(before []K, key K) bool {
 		return t.compare(before[last], key) < 0
 	}
 
-	return t.compare != nil && t.ready[Fill].count == 0 && t.series.follows(key)
+	return t.compare != nil && t.line(Fill).count == 0 && t.series.follows(key)
 }
 
 // extend appends keys to the series, and tells whether there were any.
@@ -230,14 +230,14 @@ func (t *table[K, V]) takeFirst() K {
 
 // unroll makes an entry of each key in the series, for the sake of one that has a value or a failure now.
 func (t *table[K, V]) unroll() {
-	behind := t.ready[Fill]
-	t.ready[Fill] = list{}
+	behind := *t.line(Fill)
+	*t.line(Fill) = list{}
 
 	for key, since := range t.series.all() {
 		t.makeReady(t.create(key, t.hashOf(key)), Fill, since)
 	}
 
-	t.entries.join(&t.ready[Fill], behind)
+	t.entries.join(t.line(Fill), behind)
 
 	t.series = nil
 }

@@ -28,18 +28,23 @@ type table[K comparable, V any] struct {
 	// Keys are found by their hash, or where they have none, in a map, which takes several times the memory.
 	index index.Index
 	plain map[K]ref
-	// untouched counts down to when the next keys are to be touched. Touched is there so that the reads are not left out.
-	untouched int32
-	touched   uint32
 
-	ready   [laneCount]list
+	// ready are the lines of Live and of Fill.
+	ready   [2]list
 	series  *series[K]
 	delayed deadlines[ref]
 	out     list
 	idle    list
 
+	// remembered counts the entries in the heap that wait for nothing.
+	remembered int32
+
+	// touched is there so that reads are not left out by which keys are touched, and untouched counts down to when the next
+	// ones are to be.
+	touched   uint32
+	untouched int8
 	// run counts the Live keys taken in a row while a Fill key was waiting.
-	run int32
+	run uint8
 }
 
 // put adds a key with its hash, or merges the value into what waits under the key. It tells whether the key became ready by it.
@@ -69,43 +74,55 @@ func (t *table[K, V]) put(key K, hash uint32, value V, lane Lane, now time.Durat
 	}
 
 	e := t.entries.at(r)
+	if lane != Own {
+		e.streak = 0
+	}
 
 	switch e.state {
 	case Ready:
 		e.value = t.merged(e.value, value)
 
-		if lane < e.lane {
+		if lane.line() < e.lane {
 			t.detach(r)
 			t.makeReady(r, lane, now)
 		}
 
 		return false
-	case Delayed:
+	case Delayed, firm:
 		e.value = t.merged(e.value, value)
 
-		if lane != Live {
+		if lane == Fill || lane == Own && e.state == firm {
 			return false
 		}
 
 		t.detach(r)
-		t.makeReady(r, Live, now)
-
-		return true
-	case Processing:
-		if e.again {
-			e.value, e.againLane = t.merged(e.value, value), min(e.againLane, lane)
-		} else {
-			e.value, e.againLane, e.again = value, lane, true
-		}
-
-		return false
-	default:
-		t.detach(r)
-		e.value = value
 		t.makeReady(r, lane, now)
 
 		return true
+	case Processing:
+		if meanwhile, again := e.putAgain(); again {
+			e.value, lane = t.merged(e.value, value), min(meanwhile, lane)
+		} else {
+			e.value = value
+		}
+
+		e.again = lane + 1
+
+		return false
+	case resting:
+		if lane == Own {
+			e.value, e.state, e.lane = value, firm, Live
+			t.remembered--
+
+			return false
+		}
 	}
+
+	t.detach(r)
+	e.value = value
+	t.makeReady(r, lane, now)
+
+	return true
 }
 
 // take marks the next ready key as processing and returns it with its value, which leaves the table.
@@ -115,7 +132,7 @@ func (t *table[K, V]) take() (key K, value V, ok bool) {
 	switch {
 	case t.fillCount() == 0:
 		t.run = 0
-	case t.ready[Live].count == 0 || t.run >= liveRun:
+	case t.line(Live).count == 0 || t.run >= liveRun:
 		lane, t.run = Fill, 0
 	default:
 		t.run++
@@ -125,7 +142,7 @@ func (t *table[K, V]) take() (key K, value V, ok bool) {
 		return t.takeFirst(), value, true
 	}
 
-	r := t.ready[lane].head
+	r := t.line(lane).head
 	if r == 0 {
 		return key, value, false
 	}
@@ -157,19 +174,21 @@ func (t *table[K, V]) done(key K) (again ref, lane Lane) {
 
 	t.detach(r)
 
-	if !e.again {
+	lane, put := e.putAgain()
+	e.again, e.streak = 0, 0
+
+	if !put {
 		t.settle(r)
 
 		return 0, 0
 	}
 
-	e.again = false
-
-	return r, e.againLane
+	return r, lane
 }
 
-// retry ends the processing of a key and puts it again, to be ready at due. It tells whether the key is ready at once.
-func (t *table[K, V]) retry(key K, value V, due, now time.Duration) bool {
+// retry ends the processing of a key and puts it again, to be ready at due, as Delayed or as firm. It tells whether the
+// key is ready at once.
+func (t *table[K, V]) retry(key K, value V, as State, due, now time.Duration) bool {
 	r := t.find(key, t.hashOf(key))
 	if r == 0 {
 		return false
@@ -182,16 +201,16 @@ func (t *table[K, V]) retry(key K, value V, due, now time.Duration) bool {
 
 	lane := e.lane
 
-	if e.again {
-		value, lane = t.merged(value, e.value), min(lane, e.againLane)
+	if put, again := e.putAgain(); again {
+		value, lane = t.merged(value, e.value), min(lane, put.line())
 
-		if e.againLane == Live {
+		if put == Live || put == Own && as == Delayed {
 			due = now
 		}
 	}
 
 	t.detach(r)
-	e.value, e.again = value, false
+	e.value, e.again = value, 0
 
 	if due <= now {
 		t.makeReady(r, lane, now)
@@ -199,22 +218,75 @@ func (t *table[K, V]) retry(key K, value V, due, now time.Duration) bool {
 		return true
 	}
 
-	if t.delayed.moved == nil {
-		t.delayed.moved = func(r ref, pos int) { t.entries.at(r).pos = int32(pos) }
-	}
-
-	e.state, e.lane, e.at = Delayed, lane, due
-	t.delayed.push(due, r)
+	e.lane = lane
+	t.delay(r, as, due)
 
 	return false
 }
 
-// collect makes ready what has come due, and returns how many keys that were.
+// rest ends the processing of a key and remembers it until due, as resting or as lingering. It tells whether the key is
+// ready at once, because it was put meanwhile.
+func (t *table[K, V]) rest(key K, as State, due, now time.Duration) bool {
+	r := t.find(key, t.hashOf(key))
+	if r == 0 {
+		return false
+	}
+
+	e := t.entries.at(r)
+	if e.state != Processing {
+		return false
+	}
+
+	t.detach(r)
+
+	put, again := e.putAgain()
+	e.again = 0
+
+	switch {
+	case again && (put != Own || as == lingering || due <= now):
+		t.makeReady(r, put, now)
+
+		return true
+	case again:
+		e.lane = Live
+		t.delay(r, firm, due)
+	case due <= now:
+		e.streak = 0
+		t.settle(r)
+	default:
+		t.remembered++
+		t.delay(r, as, due)
+	}
+
+	return false
+}
+
+// delay has a detached entry wait until due.
+func (t *table[K, V]) delay(r ref, as State, due time.Duration) {
+	if t.delayed.moved == nil {
+		t.delayed.moved = func(r ref, pos int) { t.entries.at(r).pos = int32(pos) }
+	}
+
+	e := t.entries.at(r)
+	e.state, e.at = as, due
+	t.delayed.push(due, r)
+}
+
+// collect makes ready what has come due, and returns how many keys that were. It forgets what waits for nothing.
 func (t *table[K, V]) collect(now time.Duration) int {
 	count := 0
 
 	for due, some := t.delayed.next(); some && due <= now; due, some = t.delayed.next() {
 		_, r := t.delayed.pop()
+
+		if e := t.entries.at(r); !e.waits() {
+			t.remembered--
+			e.streak = 0
+			t.settle(r)
+
+			continue
+		}
+
 		t.makeReady(r, t.entries.at(r).lane, due)
 
 		count++
@@ -222,6 +294,28 @@ func (t *table[K, V]) collect(now time.Duration) int {
 
 	return count
 }
+
+// goOn counts one more time in a row that a key was worked on because of what was put into Own, and returns the count.
+func (t *table[K, V]) goOn(key K) int {
+	r := t.find(key, t.hashOf(key))
+	if r == 0 {
+		return 0
+	}
+
+	e := t.entries.at(r)
+	if e.state != Processing {
+		return 0
+	}
+
+	if e.streak < math.MaxUint8 {
+		e.streak++
+	}
+
+	return int(e.streak)
+}
+
+// delayedCount returns how many keys become ready later.
+func (t *table[K, V]) delayedCount() int { return t.delayed.len() - int(t.remembered) }
 
 // fail counts a failure of a key, which need not be in the table, and returns the count.
 func (t *table[K, V]) fail(key K) int {
@@ -276,21 +370,25 @@ func (t *table[K, V]) failures(key K) int {
 
 // drop empties the backlog: what is ready and what is delayed goes, with its failures, and nothing is to be done again.
 func (t *table[K, V]) drop() {
-	t.ready = [laneCount]list{}
+	t.ready = [2]list{}
 	t.series = nil
 	t.delayed = deadlines[ref]{moved: t.delayed.moved}
+	t.remembered = 0
 
 	t.entries.each(&t.out, func(e *entry[K, V]) {
 		var none V
 
-		e.value, e.again = none, false
+		e.value, e.again = none, 0
 	})
 
 	t.pack()
 }
 
-func (t *table[K, V]) readyCount() int { return t.ready[Live].count + t.fillCount() }
-func (t *table[K, V]) fillCount() int  { return t.ready[Fill].count + t.series.count() }
+// line returns where ready keys wait that were put into the lane.
+func (t *table[K, V]) line(lane Lane) *list { return &t.ready[lane/Fill] }
+
+func (t *table[K, V]) readyCount() int { return t.line(Live).count + t.fillCount() }
+func (t *table[K, V]) fillCount() int  { return t.line(Fill).count + t.series.count() }
 
 // oldest returns since when the key waits that has been in its lane for longest.
 func (t *table[K, V]) oldest() (since time.Duration, ok bool) {
@@ -317,11 +415,12 @@ func (t *table[K, V]) merged(older, newer V) V {
 	return t.merge(older, newer)
 }
 
-// makeReady appends a detached entry to a lane.
+// makeReady appends a detached entry to the line of a lane.
 func (t *table[K, V]) makeReady(r ref, lane Lane, since time.Duration) {
+	lane = lane.line()
 	e := t.entries.at(r)
 	e.state, e.lane, e.at = Ready, lane, since
-	t.entries.append(&t.ready[lane], r)
+	t.entries.append(t.line(lane), r)
 }
 
 // settle keeps a detached entry if it has failures, and lets go of it otherwise.
@@ -347,8 +446,11 @@ func (t *table[K, V]) settle(r ref) {
 func (t *table[K, V]) detach(r ref) {
 	switch e := t.entries.at(r); e.state {
 	case Ready:
-		t.entries.remove(&t.ready[e.lane], r)
-	case Delayed:
+		t.entries.remove(t.line(e.lane), r)
+	case Delayed, firm:
+		t.delayed.remove(int(e.pos))
+	case resting, lingering:
+		t.remembered--
 		t.delayed.remove(int(e.pos))
 	case Processing:
 		t.entries.remove(&t.out, r)
