@@ -45,6 +45,10 @@ type Status struct {
 	// was resumed at most.
 	Ready, Delayed, Processing, Failing int
 	OldestWait                          time.Duration
+	// Damped counts the items of a queue controller that are kept waiting because their own passes write what wakes them,
+	// and DampedItem is the one of them that has been for the most passes.
+	Damped     int
+	DampedItem string
 }
 
 // Recorder holds the parts of a status that are set as things happen. It is safe for concurrent use.

@@ -39,6 +39,9 @@ type Queue struct {
 	Skips Counter
 	// Requeues counts items put back for later, by error or on request.
 	Requeues Counter
+	// Damped counts the passes of all controllers of the engine after which an item had to wait because its passes write what
+	// wakes them. Nil counts nothing.
+	Damped *Counter
 	// MappedIn and MappedOut count calls of MapInput and the pointers they returned.
 	MappedIn, MappedOut Counter
 	// ReconcileBusy and MapBusy sum the time spent in the callbacks.
@@ -60,6 +63,7 @@ func (e *Engine) Queue(name string) *Queue {
 
 	if e.enabled {
 		q.name = name
+		q.Damped = e.damped
 
 		q.Crashes.of(queueCrashes, &q.name)
 		q.Processed.of(queueProcessed, &q.name)

@@ -33,7 +33,7 @@ func (c *count) add(in family, key string, n int) {
 	shown.Add(int64(n))
 }
 
-// Counter is a count that only grows. It enters its map with the first count. The zero value counts nothing. It is safe
+// Counter is a count that only grows. It enters its map with the first count. The zero value counts nothing, nor does nil. It is safe
 // for concurrent use, and not to be copied.
 type Counter struct {
 	count
@@ -47,6 +47,10 @@ func (c *Counter) Inc() { c.Add(1) }
 
 // Add adds n. The first count waits for whoever is reading all of the map.
 func (c *Counter) Add(n int) {
+	if c == nil {
+		return
+	}
+
 	key := ""
 	if c.key != nil {
 		key = *c.key

@@ -18,8 +18,8 @@ type Engine struct {
 	name    string
 	own     *expvar.Map
 
-	// finished enters own at once: what does so later waits for whoever reads it, and a reader asks the gauges.
-	finished *Counter
+	// finished and damped enter own at once: what does so later waits for whoever reads it, and a reader asks the gauges.
+	finished, damped *Counter
 
 	// mu guards gauges.
 	mu     sync.Mutex
@@ -49,6 +49,7 @@ func NewEngine(enabled bool) *Engine {
 	e.own = new(expvar.Map)
 	e.gauges = map[*Gauge]struct{}{}
 	e.finished = e.Count("finished_controllers")
+	e.damped = e.Count("damped_passes")
 
 	return e
 }

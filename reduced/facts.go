@@ -24,6 +24,8 @@ const (
 	finalizersEmpty flags = 1 << iota
 	destroyed
 	sawDestroy
+	missed
+	own
 )
 
 // Causes sums up the events that were merged while they waited to be delivered.
@@ -46,7 +48,8 @@ func MergeFacts(older, newer Facts) Facts {
 	}
 
 	newer.remember(&older)
-	newer.flags |= older.flags & sawDestroy
+	newer.flags |= older.flags & (sawDestroy | missed)
+	newer.flags &= older.flags | ^own
 	newer.events += older.events
 	newer.firstVersion = older.firstVersion
 
@@ -75,6 +78,23 @@ func (f *Facts) Destroyed() bool { return f.flags&destroyed != 0 }
 // is tearing down without finalizers, or it was destroyed since the last delivery.
 func (f *Facts) DestroyReady() bool {
 	return f.flags&sawDestroy != 0 || f.Phase() == resource.PhaseTearingDown && f.flags&finalizersEmpty != 0
+}
+
+// SawDestroy tells whether the resource was destroyed since the last delivery, whatever it is now.
+func (f *Facts) SawDestroy() bool { return f.flags&sawDestroy != 0 }
+
+// Missed tells whether some of the events may not have been seen, because the state had to be listed.
+func (f *Facts) Missed() bool { return f.flags&missed != 0 }
+
+// Own tells whether all that was merged was done by the controller that is told of it.
+func (f *Facts) Own() bool { return f.flags&own != 0 }
+
+// AsOwn returns the facts as what the controller that is told of it has done itself. Merged with what somebody else has
+// done, they are that no more.
+func (f Facts) AsOwn() Facts {
+	f.flags |= own
+
+	return f
 }
 
 // Causes sums up the events merged into this metadata.

@@ -67,6 +67,13 @@ func (m Metadata) Recreated() Metadata {
 	return m
 }
 
+// AfterGap returns the metadata marked as what a list has shown: some of the events before it may not have been seen.
+func (m Metadata) AfterGap() Metadata {
+	m.flags |= missed
+
+	return m
+}
+
 // Key returns the identity of the resource.
 func (m *Metadata) Key() Key { return m.key }
 

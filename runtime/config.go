@@ -48,6 +48,11 @@ type Config struct {
 	// cache.Config for when and where it is called, and what it costs. It is for tests. The default is not to look.
 	OnMutation func(*cache.MutationError)
 
+	// NoDamping has every change wake whom it concerns at once, whoever has made it. By default, an item whose passes keep
+	// writing what wakes them waits for its backoff. It is for hosts whose controllers get on by long rows of such passes,
+	// and must not be slowed down.
+	NoDamping bool
+
 	// Backoff is for restarts of controllers and failing items. The default is backoff.EngineRestart.
 	Backoff backoff.Policy
 	// WatchBackoff is for reopening watches. The default is backoff.Watch.

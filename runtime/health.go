@@ -117,7 +117,7 @@ func (w *watch) health() KindHealth {
 }
 
 // Problems returns a sentence for each thing that keeps the engine from being healthy: that it does not run, kinds that
-// are not synced, and controllers that fail or are stuck. It is empty when all is well.
+// are not synced, and controllers that fail, keep waking themselves, or are stuck. It is empty when all is well.
 func (h Health) Problems() []string {
 	var problems []string
 
@@ -165,6 +165,8 @@ func (c *ControllerHealth) problem() string {
 		return fmt.Sprintf("controller %q is backing off after failure %d: %s", c.Name, c.Attempt, oneLine(c.LastError))
 	case c.Status.Failing > 0:
 		return fmt.Sprintf("controller %q has %d failing items, the last error was: %s", c.Name, c.Status.Failing, oneLine(c.LastError))
+	case c.Damped > 0:
+		return fmt.Sprintf("controller %q keeps waking itself for %d items by what it writes, most of all for: %s", c.Name, c.Damped, c.DampedItem)
 	case c.Stuck && c.Doing != "":
 		return fmt.Sprintf("controller %q is stuck: %s has not come back", c.Name, c.Doing)
 	case c.Stuck:

@@ -16,6 +16,8 @@ import (
 	"github.com/switchyard-run/switchyard/adapter/rruntime"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/origin"
+	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/stateadapter"
 )
 
@@ -58,6 +60,13 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 		counted := r.metrics.Queue(name)
 		guard := r.guard(e, &counted.Calls)
 
+		if !r.cfg.NoDamping {
+			e.own = origin.NewOwn(settings.Inputs, func(change reduced.Metadata, kind controller.InputKind, own bool) {
+				e.queue.Decided(change, kind, own)
+			})
+			guard.Own = e.own
+		}
+
 		e.queue = qruntime.New(qruntime.Config{
 			Controller: ctrl,
 			Settings:   settings,
@@ -65,6 +74,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
 			Everything: func() { r.fill(e, nil) },
 			Deadline:   r.deadline(e),
+			Own:        e.own,
 			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,

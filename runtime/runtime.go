@@ -119,7 +119,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 
 	r.watches = &watches{
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,
-		needs: r.db.Needs, fail: r.watchFailed, first: r.first, fill: r.fillAll, missed: r.missed,
+		needs: r.db.Needs, fail: r.watchFailed, first: r.first, fill: r.fillAll, loaded: r.loaded, missed: r.missed,
 		failures: r.metrics.Count("watch_failures"), relists: r.metrics.Count("watch_relists"), audits: r.metrics.Count("watch_audits"),
 		missedChanges: r.metrics.Count("watch_missed"),
 	}
@@ -380,6 +380,13 @@ func (r *Runtime) await(entries []*entry, own *sync.WaitGroup) error {
 func (r *Runtime) first(kind reduced.Kind, ids []resource.ID) {
 	for _, e := range r.db.Primaries(kind) {
 		e.queue.Fill(kind, ids)
+	}
+}
+
+// loaded has queue controllers know that what they have written to a kind may have come with its contents.
+func (r *Runtime) loaded(kind reduced.Kind) {
+	for _, e := range r.db.Targets(kind) {
+		e.own.Loaded(kind)
 	}
 }
 

@@ -214,6 +214,10 @@ func (s *session) tell(loaded bool) {
 	w := s.watch
 	completes := loaded && !s.relists && (s.late || s.table.cached != nil)
 
+	if loaded {
+		w.set.loaded(w.kind)
+	}
+
 	if len(s.changes) == 0 || !completes && len(s.first) == 0 {
 		w.set.intake.put(&w.way, s.changes)
 		s.fill(completes, nil)
@@ -395,6 +399,10 @@ func (s *session) put(res resource.Resource, md *reduced.Metadata) {
 		*md = md.Remembering(&old)
 	}
 
+	if s.loading {
+		*md = md.AfterGap()
+	}
+
 	// The first contents are nobody's news: controllers start with a wakeup, or with a fill of their queue.
 	if !s.loading || s.relists {
 		s.changes = append(s.changes, *md)
@@ -437,7 +445,7 @@ func (s *session) complete() {
 	if s.seen != nil {
 		for id, facts := range s.table.all() {
 			if _, there := s.seen[id]; !there {
-				gone = append(gone, reduced.About(reduced.Key{Kind: w.kind, ID: id}, facts).Gone())
+				gone = append(gone, reduced.About(reduced.Key{Kind: w.kind, ID: id}, facts).Gone().AfterGap())
 			}
 		}
 	}

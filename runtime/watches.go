@@ -32,6 +32,8 @@ type watches struct {
 	// at once, but for those that have been told of.
 	first func(kind reduced.Kind, ids []resource.ID)
 	fill  func(kind reduced.Kind, told map[reduced.Key]struct{})
+	// loaded is called when all contents of a kind were loaded, before anybody is told.
+	loaded func(kind reduced.Kind)
 	// missed is called when changes of a kind may have been missed and nobody can tell which, but for those told of.
 	missed func(kind reduced.Kind, told map[reduced.Key]struct{})
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -40,7 +41,7 @@ type Shared struct {
 	WarnOnUncachedReads bool
 }
 
-// Config is what an adapter is made of. All fields but Limiter are needed.
+// Config is what an adapter is made of. All fields but Own and Limiter are needed.
 type Config struct {
 	*Shared
 
@@ -48,6 +49,8 @@ type Config struct {
 	Name string
 	// Declared is what the calls are checked against.
 	Declared Declarations
+	// Own is told what the controller writes to its own inputs; nil means that nobody asks.
+	Own *origin.Own
 	// Limiter caps the rate of writes; nil means no limit.
 	Limiter *rate.Limiter
 	// Metrics counts reads and writes.

@@ -24,10 +24,16 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 	write := a.begin(res.Metadata())
 	defer write.End()
 
+	own := a.cfg.Own.Write(res.Metadata())
+	defer own.End()
+
 	before := res.Metadata().Created()
+
+	own.OnTopOf(resource.VersionUndefined)
 
 	err := a.owned().Create(ctx, res, opts...)
 	if err == nil {
+		own.Made(res.Metadata().Version())
 		a.created(ctx, &write, res, before)
 	}
 
@@ -45,8 +51,14 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	write := a.begin(res.Metadata())
 	defer write.End()
 
+	own := a.cfg.Own.Write(res.Metadata())
+	defer own.End()
+
+	own.OnTopOf(res.Metadata().Version())
+
 	err := a.owned().Update(ctx, res)
 	if err == nil {
+		own.Made(res.Metadata().Version())
 		a.updated(ctx, &write, res)
 	}
 
@@ -85,10 +97,17 @@ func (a *Adapter) ModifyWithResult(
 	write := a.begin(ptr)
 	defer write.End()
 
+	own := a.cfg.Own.Write(ptr)
+	defer own.End()
+
 	var refused error // what update itself returned, as against the state
 
 	guarded := func(res resource.Resource) error {
-		refused = update(res)
+		version := res.Metadata().Version()
+
+		if refused = update(res); refused == nil {
+			own.OnTopOf(version)
+		}
 
 		return refused
 	}
@@ -100,6 +119,7 @@ func (a *Adapter) ModifyWithResult(
 
 		switch {
 		case err == nil:
+			own.Made(res.Metadata().Version())
 			write.Wrote(res)
 
 			return res, nil
@@ -117,11 +137,14 @@ func (a *Adapter) ModifyWithResult(
 			created = true
 		}
 
+		own.OnTopOf(resource.VersionUndefined)
+
 		before := empty.Metadata().Created()
 		err = a.cfg.State.Create(ctx, empty, state.WithCreateOwner(owner))
 
 		switch {
 		case err == nil:
+			own.Made(empty.Metadata().Version())
 			a.created(ctx, &write, empty, before)
 
 			return empty, nil
@@ -166,8 +189,14 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 		return err
 	}
 
+	own := a.cfg.Own.Write(ptr)
+	defer own.End()
+
+	own.Ending()
+
 	err := a.owned().Destroy(ctx, ptr, opts...)
 	if err == nil {
+		own.Ended()
 		write.Destroyed()
 	}
 
@@ -214,12 +243,21 @@ func (a *Adapter) finalize(
 	write := a.begin(ptr)
 	defer write.End()
 
+	own := a.cfg.Own.Write(ptr)
+	defer own.End()
+
 	res, err := a.cfg.State.UpdateWithConflicts(ctx, ptr, func(res resource.Resource) error {
-		change(res.Metadata().Finalizers())
+		fins := res.Metadata().Finalizers()
+		before := len(*fins)
+
+		if change(fins); len(*fins) != before {
+			own.OnTopOf(res.Metadata().Version())
+		}
 
 		return nil
 	}, state.WithUpdateOwner(current.Metadata().Owner()), phase)
 	if err == nil {
+		own.Made(res.Metadata().Version())
 		write.Wrote(res)
 	}
 

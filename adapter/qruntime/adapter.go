@@ -9,6 +9,7 @@ package qruntime
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/backoff"
 	"github.com/switchyard-run/switchyard/metrics"
+	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/queue"
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -29,7 +31,7 @@ import (
 // atOnce is how many items are put under one lock, so that workers need not wait for long.
 const atOnce = 512
 
-// Config is what an adapter is made of. All fields are needed.
+// Config is what an adapter is made of. All fields but Own are needed.
 type Config struct {
 	Controller controller.QController
 	// Settings is what the controller returned, read once.
@@ -43,6 +45,8 @@ type Config struct {
 	Everything func()
 	// Deadline is how long a pass may run; nil is as long as it takes.
 	Deadline *adapter.Deadline
+	// Own tells which changes the controller has made itself, see [Adapter.Decided]. Nil is that nobody knows.
+	Own *origin.Own
 
 	// Crew runs the workers. The default is a closed crew.
 	Crew    *adapter.Crew
@@ -65,6 +69,8 @@ type Adapter struct {
 	failing atomic.Int64
 	// inHook is the call of a hook that runs, or nil.
 	inHook atomic.Pointer[hooked]
+	// damped are the items kept waiting; nil until there is one.
+	damped atomic.Pointer[damped]
 
 	// created is from when passes count the time.
 	created time.Time
@@ -82,7 +88,7 @@ func New(cfg Config) *Adapter {
 		a.cfg.Crew = &adapter.Crew{}
 	}
 
-	a.limit = int(cfg.Settings.Concurrency.ValueOr(1))
+	a.limit = int32(min(cfg.Settings.Concurrency.ValueOr(1), math.MaxInt32))
 	a.cfg.Settings.Inputs, a.cfg.Settings.Outputs = nil, nil // not needed any more
 	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, *reduced.Facts]{Hash: item.hash, Compare: item.compare, Merge: merge, Ready: a.hire})
 	a.recorder.Enter(adapter.Registered, a.created)
@@ -99,10 +105,11 @@ func (a *Adapter) time(since time.Duration) time.Time { return a.created.Add(sin
 // never blocks on the controller. A resource on whose kind the controller has no input is ignored. It does not keep the
 // slice.
 func (a *Adapter) Deliver(changes []reduced.Metadata, kind controller.InputKind) {
-	if len(changes) == 1 {
-		if number, ok := a.inputs.find(changes[0].Key().Kind); ok {
-			it, facts := delivered(&changes[0], number, kind)
-			a.queue.Put(it, facts, queue.Live)
+	if len(changes) == 1 || !a.cfg.Own.Idle() {
+		for i := range changes {
+			if md, own, held := a.cfg.Own.Judge(&changes[i], kind); !held {
+				a.deliver(md, kind, own)
+			}
 		}
 
 		return
@@ -116,6 +123,30 @@ func (a *Adapter) Deliver(changes []reduced.Metadata, kind controller.InputKind)
 				}
 			}
 		}, queue.Live)
+	}
+}
+
+// Decided delivers a change that was held until it was known whether the controller has made it itself.
+func (a *Adapter) Decided(change reduced.Metadata, kind controller.InputKind, own bool) {
+	a.deliver(&change, kind, own)
+}
+
+func (a *Adapter) deliver(md *reduced.Metadata, kind controller.InputKind, own bool) {
+	number, ok := a.inputs.find(md.Key().Kind)
+	if !ok {
+		return
+	}
+
+	it, facts := delivered(md, number, kind)
+
+	switch {
+	case !own:
+		a.queue.Put(it, facts, queue.Live)
+	case facts == nil:
+		a.queue.Put(it, byItself, queue.Own)
+	default:
+		*facts = facts.AsOwn()
+		a.queue.Put(it, facts, queue.Own)
 	}
 }
 
@@ -168,16 +199,16 @@ func (a *Adapter) Trigger(keys []reduced.Key) error {
 		items[i] = it
 	}
 
-	a.queue.PutAll(toReconcile(items), queue.Live)
+	a.queue.PutAll(toReconcile(items, nil), queue.Live)
 
 	return nil
 }
 
-// toReconcile yields the items in the form in which they are put.
-func toReconcile(items []item) iter.Seq2[item, *reduced.Facts] {
+// toReconcile yields the items in the form in which they are put: with [byItself], or with nil.
+func toReconcile(items []item, because *reduced.Facts) iter.Seq2[item, *reduced.Facts] {
 	return func(yield func(item, *reduced.Facts) bool) {
 		for _, it := range items {
-			if !yield(it, nil) {
+			if !yield(it, because) {
 				return
 			}
 		}

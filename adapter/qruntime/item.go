@@ -47,14 +47,21 @@ func (it item) compare(other item) int {
 	return strings.Compare(it.id, other.id)
 }
 
+// byItself are the facts of an item that is to be reconciled for no other reason than what the controller has done itself.
+// Where there is another reason, it has none.
+var byItself = new(reduced.Facts)
+
 // merge unites what has happened to the resource of an item that is to be mapped. What is put is nobody else's, so it
-// becomes the result. There is nothing to unite for an item that is to be reconciled.
+// becomes the result. For an item that is to be reconciled, there is only to be known whether somebody else has done
+// something.
 func merge(older, newer *reduced.Facts) *reduced.Facts {
 	if older == nil || newer == nil {
-		return newer
+		return nil
 	}
 
-	*newer = reduced.MergeFacts(*older, *newer)
+	if newer != byItself {
+		*newer = reduced.MergeFacts(*older, *newer)
+	}
 
 	return newer
 }

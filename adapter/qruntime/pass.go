@@ -18,7 +18,7 @@ type pass struct {
 	item item
 	// kind is that of the item.
 	kind *reduced.Kind
-	// facts are what is known of a resource that is to be mapped; nil otherwise.
+	// facts are what is known of a resource that is to be mapped; otherwise nil, or [byItself].
 	facts *reduced.Facts
 	// began is when, counted as the adapter does.
 	began time.Duration
@@ -30,6 +30,9 @@ type pass struct {
 
 // String names the pass for people.
 func (p *pass) String() string { return p.item.job.String() + " " + p.key().String() }
+
+// own tells whether nobody but the controller has done what the pass is for.
+func (p *pass) own() bool { return p.facts != nil && (p.facts == byItself || p.facts.Own()) }
 
 func (p *pass) key() reduced.Key { return reduced.Key{Kind: *p.kind, ID: p.item.id} }
 

@@ -21,7 +21,7 @@ const keepWorkers = 2
 // That no item is left lying rests on an order: whoever puts one puts it first and looks at the counters then; a worker
 // that stops looking, or working, says so in the counters first and looks whether there is an item then.
 type pool struct {
-	limit int
+	limit int32
 	// working counts the workers, looking those among them that have not taken an item yet. They change under mu, but for
 	// a worker that takes an item or has done with one.
 	working, looking atomic.Int32
@@ -70,7 +70,7 @@ func (a *Adapter) hire() {
 // goesOn tells whether more passes are to begin: the context has not ended, and the controller is not paused.
 func (a *Adapter) goesOn() bool { return a.pause.Load() == nil && a.ctx.Err() == nil }
 
-func (p *pool) wanted() bool { return p.looking.Load() == 0 && int(p.working.Load()) < p.limit }
+func (p *pool) wanted() bool { return p.looking.Load() == 0 && p.working.Load() < p.limit }
 
 // retire ends a worker that has found nothing to take, unless there is something by now. What is ready is left alone while
 // the controller is paused, and left for Wait to drop once the context has ended.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // Status returns what the controller is doing.
@@ -15,6 +16,11 @@ func (a *Adapter) Status() adapter.Status {
 	status.Ready, status.Delayed, status.Processing = stats.Ready, stats.Delayed, stats.Processing
 	status.OldestWait = stats.OldestWait
 	status.Failing = int(a.failing.Load())
+
+	if count, most := a.damped.Load().status(a.now()); count > 0 {
+		status.Damped = count
+		status.DampedItem = most.job.String() + " " + reduced.Key{Kind: a.inputs[most.kind].Kind, ID: most.id}.String()
+	}
 
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -27,6 +27,8 @@ type worker struct {
 	// ended is when the pass before ended, if the item was taken right after it; otherwise 0. Reading a clock takes longer
 	// than taking an item.
 	ended time.Duration
+	// made is how much the controller had written when the pass began.
+	made uint64
 
 	// next is the pass to come, and logger its logger: they are made when there is time, after the pass before.
 	next   *pass
@@ -110,6 +112,7 @@ func (w *worker) begin() *pass {
 	}
 
 	w.facts, w.ended = nil, 0
+	w.made = a.cfg.Own.Made()
 
 	return p
 }
@@ -155,18 +158,57 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	case settled, skipped:
 		a.recovered(p.item)
 		a.succeeded(p, mapped, out.verdict == skipped, ran)
+
+		if streak := w.goesOn(p); streak > 0 {
+			w.rest(p, streak, now)
+
+			return
+		}
+
+		a.damped.Load().remove(p.item)
 		w.takeNext(p.item)
 
 		if w.taken && len(mapped) == 0 {
 			w.ended = now
 		}
 	case requeued, failed:
-		delay := a.postponed(p, out, err, now, ran)
-
-		a.looking.Add(1)
-		a.queue.Retry(p.item, p.facts, delay)
+		w.postpone(p, out, err, now, ran)
 	case cancelled:
 		w.takeNext(p.item)
+	}
+}
+
+// postpone has an item worked on again later. After a failure, what the controller has changed meanwhile itself waits as
+// well, since it would be worked on for ever without a delay. Where the controller has only asked for a time, that is so
+// once it was worked on often enough in a row.
+func (w *worker) postpone(p *pass, out outcome, err error, now, ran time.Duration) {
+	a := w.adapter
+	delay, attempt := a.postponed(p, out, err, now, ran)
+	stands := attempt > 0
+
+	switch streak := w.goesOn(p); {
+	case !stands:
+		if calm, needed := a.calming(p, streak, now); needed {
+			delay, stands = min(delay, calm), true
+		}
+	case attempt > 1 && w.wrote():
+		a.damp(p, attempt, attempt-1, now, delay)
+	default:
+		a.damped.Load().remove(p.item)
+	}
+
+	// What this pass was for, it was for: only what somebody else does from now on counts as such.
+	facts := p.facts
+	if p.item.job == reconcile {
+		facts = byItself
+	}
+
+	a.looking.Add(1)
+
+	if stands {
+		a.queue.Hold(p.item, facts, delay)
+	} else {
+		a.queue.Retry(p.item, facts, delay)
 	}
 }
 
@@ -193,7 +235,12 @@ func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Durat
 
 	if len(mapped) > 0 {
 		a.cfg.Metrics.MappedOut.Add(len(mapped))
-		a.queue.PutAll(toReconcile(mapped), queue.Live)
+
+		if p.own() {
+			a.queue.PutAll(toReconcile(mapped, byItself), queue.Own)
+		} else {
+			a.queue.PutAll(toReconcile(mapped, nil), queue.Live)
+		}
 	}
 
 	if p.facts != nil {
@@ -207,25 +254,26 @@ func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Durat
 	}
 }
 
-// postponed returns when the item is to be worked on again.
-func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Duration) (delay time.Duration) {
+// postponed returns when the item is to be worked on again, and which failure in a row it was, 0 for none.
+func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Duration) (delay time.Duration, attempt int) {
 	a.cfg.Metrics.Requeues.Inc()
 
 	if out.verdict == requeued {
 		if delay = out.after; delay > 0 {
 			a.recovered(p.item)
 		} else {
-			delay = a.backoff(a.failed(p.item))
+			attempt = a.failed(p.item)
+			delay = a.backoff(attempt)
 		}
 
 		if entry := a.cfg.Logger.Check(zapcore.DebugLevel, "pass asked to run again"); entry != nil {
 			entry.Write(zap.Duration("after", delay), zap.Stringer("item", p), zap.Duration("ran", ran))
 		}
 
-		return delay
+		return delay, attempt
 	}
 
-	attempt := a.failed(p.item)
+	attempt = a.failed(p.item)
 
 	switch {
 	case out.after > 0 && out.exact:
@@ -244,7 +292,7 @@ func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Durat
 			zap.Stringer("item", p), zap.Duration("ran", ran))...)
 	}
 
-	return delay
+	return delay, attempt
 }
 
 // failed counts a failure of the item and returns which one in a row it is.

@@ -35,6 +35,7 @@ var engine = map[string]int{
 	"cache":            1,
 	"dependency":       1,
 	"metrics":          1,
+	"origin":           1,
 	"queue":            1,
 	"stateadapter":     2,
 	"adapter":          3,

@@ -1,0 +1,250 @@
+package origin
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+const (
+	// mostNotes is of how many resources there are notes at most. With more, which takes a watch that is far behind, those
+	// on which no write is under way are dropped, and what they were for counts as somebody else's.
+	mostNotes = 4096
+	// spareNotes is how many notes are kept to be used again.
+	spareNotes = 16
+)
+
+// Own knows which changes of its inputs a controller has made itself. A change is own if all events that were merged into
+// it are. A note on a write is dropped when the change that it was for is judged, and with any change that somebody else
+// has made, so every note is for a change that is still to come: where two are mistaken for each other, because a
+// resource was destroyed and created again, the one that comes later counts as somebody else's, and is on its way.
+//
+// All methods are safe for concurrent use. Those of nil follow nothing.
+type Own struct {
+	follows []followed
+	release func(md reduced.Metadata, kind controller.InputKind, own bool)
+
+	// made counts the writes that have made a change.
+	made atomic.Uint64
+	// pending counts the notes.
+	pending atomic.Int64
+
+	// mu guards the fields below.
+	mu    sync.Mutex
+	notes map[reduced.Key]*note
+	spare []*note
+	// loads counts the loads of contents: what was begun before one may be among them, and never come as a change.
+	loads uint64
+}
+
+// followed is a kind on which the controller has inputs.
+type followed struct {
+	kind  reduced.Kind
+	whole bool
+	ids   []resource.ID
+	// primary and mapped tell what they are; ends is that it is told only of resources that have gone, or are about to.
+	primary, mapped, ends bool
+}
+
+// NewOwn returns the register of a controller with the inputs, or nil if nothing can be followed. A kind that is both a
+// primary and a mapped input is not: its changes are told of twice.
+//
+// Release is called with changes that were held, when it is known whose they are. It is called with the Own locked, so
+// that a later change of the same resource comes after them, and must not call it.
+func NewOwn(inputs []controller.Input, release func(md reduced.Metadata, kind controller.InputKind, own bool)) *Own {
+	var follows []followed
+
+	for _, in := range inputs {
+		kind := reduced.Kind{Namespace: in.Namespace, Type: in.Type}
+		ends := in.Kind == controller.InputQMappedDestroyReady
+
+		at := slices.IndexFunc(follows, func(f followed) bool { return f.kind == kind && f.ends == ends })
+		if at < 0 {
+			at = len(follows)
+			follows = append(follows, followed{kind: kind, ends: ends})
+		}
+
+		f := &follows[at]
+		f.primary = f.primary || in.Kind == controller.InputQPrimary
+		f.mapped = f.mapped || in.Kind != controller.InputQPrimary
+
+		if id, byID := in.ID.Get(); byID {
+			f.ids = append(f.ids, id)
+		} else {
+			f.whole = true
+		}
+	}
+
+	both := func(f followed) bool {
+		primary := slices.ContainsFunc(follows, func(g followed) bool { return g.kind == f.kind && g.primary })
+		mapped := slices.ContainsFunc(follows, func(g followed) bool { return g.kind == f.kind && g.mapped })
+
+		return primary && mapped
+	}
+
+	kept := make([]followed, 0, len(follows))
+
+	for _, f := range follows {
+		if !both(f) {
+			kept = append(kept, f)
+		}
+	}
+
+	if len(kept) == 0 {
+		return nil
+	}
+
+	return &Own{follows: kept, release: release}
+}
+
+// shown tells whether the controller is told of every change of the resource, or at least of its end.
+func (o *Own) shown(key reduced.Key) (changes, end bool) {
+	for i := range o.follows {
+		f := &o.follows[i]
+
+		if f.kind != key.Kind || !f.whole && !slices.Contains(f.ids, key.ID) {
+			continue
+		}
+
+		if !f.ends {
+			return true, true
+		}
+
+		end = true
+	}
+
+	return false, end
+}
+
+// Made counts the writes that have changed what the controller is told of. It only grows.
+func (o *Own) Made() uint64 {
+	if o == nil {
+		return 0
+	}
+
+	return o.made.Load()
+}
+
+// Idle tells that any change is somebody else's.
+func (o *Own) Idle() bool { return o == nil || o.pending.Load() == 0 }
+
+// Judge tells whether the controller has made a change itself that is about to be delivered as an input of the kind. While
+// a write is under way that may have made it, it is held, and released later. Where it is not, it comes back, with what
+// was held before it.
+func (o *Own) Judge(md *reduced.Metadata, kind controller.InputKind) (judged *reduced.Metadata, own, held bool) {
+	if o.Idle() {
+		return md, false, false
+	}
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	n := o.notes[md.Key()]
+	if n == nil {
+		return md, false, false
+	}
+
+	if n.held != nil {
+		merged := reduced.Merge(n.held.md, *md)
+		md, n.held = &merged, nil
+	}
+
+	if n.undecided(md) {
+		n.held = &heldChange{*md, kind}
+
+		return nil, false, true
+	}
+
+	own = n.saw(md)
+	o.settle(md.Key(), n)
+
+	return md, own, false
+}
+
+// Loaded says that all contents of a kind were loaded: what was written before may have been among them.
+func (o *Own) Loaded(kind reduced.Kind) {
+	if o.Idle() {
+		return
+	}
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	o.loads++
+
+	for _, key := range slices.SortedFunc(maps.Keys(o.notes), reduced.Key.Compare) {
+		if key.Kind == kind {
+			n := o.notes[key]
+
+			n.made.clear()
+			o.settle(key, n)
+		}
+	}
+}
+
+// begin notes that a write is under way.
+func (o *Own) begin(key reduced.Key) *note {
+	n := o.notes[key]
+	if n != nil {
+		n.open++
+
+		return n
+	}
+
+	if len(o.notes) >= mostNotes {
+		o.clear()
+	}
+
+	if last := len(o.spare) - 1; last >= 0 {
+		n, o.spare = o.spare[last], o.spare[:last]
+	} else {
+		n = &note{}
+	}
+
+	if o.notes == nil {
+		o.notes = map[reduced.Key]*note{}
+	}
+
+	n.open = 1
+	o.notes[key] = n
+	o.pending.Add(1)
+
+	return n
+}
+
+// clear drops the notes on writes that have ended.
+func (o *Own) clear() {
+	for key, n := range o.notes {
+		if n.open == 0 {
+			delete(o.notes, key)
+			o.pending.Add(-1)
+		}
+	}
+}
+
+// settle releases what is held and can not have been made by a write under way any more, and drops a note that has nothing
+// to say.
+func (o *Own) settle(key reduced.Key, n *note) {
+	if h := n.held; h != nil && !n.undecided(&h.md) {
+		n.held = nil
+		o.release(h.md, h.kind, n.saw(&h.md))
+	}
+
+	if n.open > 0 || !n.made.empty() {
+		return
+	}
+
+	delete(o.notes, key)
+	o.pending.Add(-1)
+
+	if len(o.spare) < spareNotes {
+		n.made.clear()
+		o.spare = append(o.spare, n)
+	}
+}

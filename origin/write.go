@@ -1,0 +1,134 @@
+package origin
+
+import (
+	"slices"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Write is one call of a controller that writes. It is told what it is about to make before each attempt, and what it has
+// made, and ended, whatever has become of it. The zero value stands for a call that nobody follows.
+type Write struct {
+	own *Own
+	key reduced.Key
+	// note is there from the first attempt on.
+	note  *note
+	loads uint64
+
+	// expects is the version that it is about to make, or 0, and ends that it is about to destroy.
+	expects uint64
+	ends    bool
+	// has is the version that was made, or 0, and gone that it was destroyed.
+	has  uint64
+	gone bool
+}
+
+// Write returns a write to the resource, which has not begun.
+func (o *Own) Write(ptr resource.Pointer) Write {
+	if o == nil {
+		return Write{}
+	}
+
+	key := reduced.KeyOf(ptr)
+	changes, end := o.shown(key)
+
+	if !changes && !end {
+		return Write{}
+	}
+
+	return Write{own: o, key: key}
+}
+
+// OnTopOf says that a version is about to be made on top of the one given, or a first one where that is 0.
+func (w *Write) OnTopOf(version resource.Version) { w.attempt(version.Value()+1, false) }
+
+// Ending says that the resource is about to be destroyed.
+func (w *Write) Ending() { w.attempt(0, true) }
+
+func (w *Write) attempt(expects uint64, ends bool) {
+	if w.own == nil {
+		return
+	}
+
+	if changes, _ := w.own.shown(w.key); !changes && !ends {
+		return // the controller is not told of it
+	}
+
+	o := w.own
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	if w.note == nil {
+		w.note, w.loads = o.begin(w.key), o.loads
+	}
+
+	w.retractLocked()
+
+	w.expects, w.ends = expects, ends
+
+	if ends {
+		w.note.ending++
+	} else {
+		w.note.expected = append(w.note.expected, expects)
+	}
+
+	o.settle(w.key, w.note)
+}
+
+// retractLocked takes back what was expected.
+func (w *Write) retractLocked() {
+	n := w.note
+
+	if w.ends {
+		n.ending--
+	}
+
+	if at := slices.Index(n.expected, w.expects); w.expects != 0 && at >= 0 {
+		n.expected = slices.Delete(n.expected, at, at+1)
+	}
+
+	w.expects, w.ends = 0, false
+}
+
+// Made says that the resource has the version now. If that is not the one that was about to be made, nothing was.
+func (w *Write) Made(version resource.Version) {
+	if w.note != nil && version.Value() == w.expects {
+		w.has = w.expects
+	}
+}
+
+// Ended says that the resource was destroyed.
+func (w *Write) Ended() { w.gone = w.note != nil }
+
+// End ends the write.
+func (w *Write) End() {
+	if w.note == nil {
+		return
+	}
+
+	o, n := w.own, w.note
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	if w.has != 0 || w.gone {
+		o.made.Add(1)
+	}
+
+	if w.loads == o.loads {
+		if w.has != 0 {
+			n.made.add(w.has)
+		}
+
+		if w.gone {
+			n.made.end()
+		}
+	}
+
+	w.retractLocked()
+	n.open--
+	o.settle(w.key, n)
+}
