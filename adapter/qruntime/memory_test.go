@@ -57,7 +57,7 @@ func TestMemoryOfAnIdleAdapter(t *testing.T) {
 		adapters[i].Start(t.Context())
 	}
 
-	assert.LessOrEqual(t, int64(heapInUse()-before)/n, int64(1150))
+	assert.LessOrEqual(t, int64(heapInUse()-before)/n, int64(1200))
 	assert.Equal(t, goroutines, runtime.NumGoroutine())
 	runtime.KeepAlive(adapters)
 }
