@@ -56,12 +56,12 @@ func (f Faults) validate() error {
 
 	for i := range v.NumField() {
 		if p, ok := v.Field(i).Interface().(float64); ok && !(p >= 0 && p <= 1) {
-			return fmt.Errorf("Faults.%s is %v: give a probability from 0 to 1", v.Type().Field(i).Name, p)
+			return fmt.Errorf("controllertest: Faults.%s is %v: give a probability from 0 to 1", v.Type().Field(i).Name, p)
 		}
 	}
 
 	if f.Turns < 0 {
-		return fmt.Errorf("Faults.Turns is %d: give a number of turns, or 0 for %d", f.Turns, faultyTurns)
+		return fmt.Errorf("controllertest: Faults.Turns is %d: give a number of turns, or 0 for %d", f.Turns, faultyTurns)
 	}
 
 	return nil
