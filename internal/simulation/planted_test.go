@@ -58,16 +58,16 @@ var faults = []planted{
 	},
 	{
 		name: "two workers on one key", file: "queue/table.go", found: "TestQuietWorlds",
-		old: "\tcase Processing:\n\t\tif e.again {",
-		new: "\tcase Processing:\n\t\tt.detach(r)\n\t\te.value = value\n\t\tt.makeReady(r, lane, now)\n\n\t\tif true {\n\t\t\treturn true\n\t\t}\n\n\t\tif e.again {",
+		old: "\tcase Processing:\n\t\tif meanwhile, again := e.putAgain(); again {",
+		new: "\tcase Processing:\n\t\tt.detach(r)\n\t\te.value = value\n\t\tt.makeReady(r, lane, now)\n\n\t\tif true {\n\t\t\treturn true\n\t\t}\n\n\t\tif meanwhile, again := e.putAgain(); again {",
 	},
 	{
 		name: "a change during a pass is forgotten", file: "queue/table.go", found: "TestQuietWorlds",
-		old: "\tif !e.again {\n\t\tt.settle(r)", new: "\tif e.again = false; true {\n\t\tt.settle(r)",
+		old: "\t\te.again = lane + 1\n\n\t\treturn false\n\tcase resting:", new: "\t\treturn false\n\tcase resting:",
 	},
 	{
 		name: "a retry that a fresh change waits for", file: "queue/table.go", found: "TestStormyWorlds$",
-		old: "\t\tif lane != Live {\n\t\t\treturn false", new: "\t\tif true {\n\t\t\treturn false",
+		old: "\t\tif lane == Fill || lane == Own && e.state == firm {", new: "\t\tif lane >= Live {",
 	},
 	{
 		name: "every pass runs twice", file: "adapter/qruntime/worker.go", found: "TestQuietWorlds",
@@ -76,7 +76,7 @@ var faults = []planted{
 	},
 	{
 		name: "a failed item is dropped", file: "adapter/qruntime/worker.go", found: "TestStormyWorlds$",
-		old: "\t\ta.queue.Retry(p.item, p.facts, delay)\n", new: "\t\ta.queue.Done(p.item)\n\t\t_ = delay\n",
+		old: "\t\ta.queue.Hold(p.item, facts, delay)\n", new: "\t\ta.queue.Done(p.item)\n",
 	},
 	{
 		name: "a cancelled call is taken for the end", file: "adapter/qruntime/outcome.go", found: "TestStormyWorlds$",
@@ -88,7 +88,7 @@ var faults = []planted{
 	},
 	{
 		name: "a mapping is lost with its pass", file: "adapter/qruntime/worker.go", found: "TestQuietWorlds",
-		old: "a.queue.PutAll(toReconcile(mapped), queue.Live)", new: "a.queue.PutAll(toReconcile(mapped[1:]), queue.Live)",
+		old: "a.queue.PutAll(toReconcile(mapped, nil), queue.Live)", new: "a.queue.PutAll(toReconcile(mapped[1:], nil), queue.Live)",
 	},
 	{
 		name: "a watch that nobody needs is kept", file: "runtime/register.go", found: "TestQuietWorlds",
