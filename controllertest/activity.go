@@ -11,7 +11,13 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
+// mostFaulty is how many calls of one turn may fail: whoever tries again and again without waiting comes through after that.
+const mostFaulty = 1000
+
 func (w *World) faulty() bool { return w.sched.turns() <= w.faults.Turns }
+
+// mayFail tells whether a call of the state may fail, and counts it.
+func (w *World) mayFail() bool { return w.faulty() && w.sched.called() <= mostFaulty }
 
 func kindOf(kind resource.Kind) [2]string { return [2]string{kind.Namespace(), kind.Type()} }
 
@@ -33,15 +39,9 @@ func (w *World) wrote() int {
 	return w.writes
 }
 
-// lost lets the world not settle before an audit has had the time to find what was left out.
-func (w *World) lost() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	w.active = time.Now()
-}
-
-func (w *World) failedPass() {
+// stirred keeps the world from counting as settled for a while: something was written from outside, a pass has failed, or a
+// watch has left something out that an audit is to find.
+func (w *World) stirred() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -70,12 +70,4 @@ func (w *World) logged(entry zapcore.Entry, fields map[string]any) {
 	}
 
 	w.trace.note(by, "%s: %s %s", entry.Level, entry.Message, strings.Join(list, " "))
-}
-
-// stirred notes that something was written from outside.
-func (w *World) stirred() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	w.active = time.Now()
 }

@@ -283,13 +283,13 @@ func (w *World) ended(ctx context.Context, by *actor, panicked any, err error) {
 	switch {
 	case panicked != nil:
 		w.trace.note(by.String(), "panics: %v", panicked)
-		w.failedPass()
+		w.stirred()
 		panic(panicked)
 	case err == nil || ctx.Err() != nil:
 	case errors.As(err, &requeue) && requeue.Err() == nil:
 		w.trace.note(by.String(), "asks to run again after %s", requeue.Interval())
 	default:
 		w.trace.note(by.String(), "fails: %s", err)
-		w.failedPass()
+		w.stirred()
 	}
 }

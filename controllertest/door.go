@@ -52,9 +52,6 @@ func (d *door) Destroy(ctx context.Context, ptr resource.Pointer, opts ...state.
 	return d.write(ctx, "destroy", ptr, func() error { return d.inner.Destroy(ctx, ptr, opts...) }, nil)
 }
 
-// mostFaulty is how many calls of one turn may fail: whoever tries again and again without waiting comes through after that.
-const mostFaulty = 1000
-
 // before is what may happen to a call before it does anything. The site counts the calls of one pass or controller alone.
 func (d *door) before(ctx context.Context, call string) error {
 	w := d.life.world
@@ -72,7 +69,7 @@ func (d *door) before(ctx context.Context, call string) error {
 		return errEnded
 	}
 
-	if !w.faulty() || w.sched.called() > mostFaulty {
+	if !w.mayFail() {
 		return ctx.Err()
 	}
 
@@ -136,7 +133,7 @@ func (d *door) write(ctx context.Context, verb string, ptr resource.Pointer, do 
 
 	crashes, site := noCrash, ""
 
-	if w.faulty() && w.sched.called() <= mostFaulty {
+	if w.mayFail() {
 		site = w.draws.nth(by.String() + " writes " + call)
 
 		if verb == "update" && w.draws.odds("conflict "+site, w.faults.Conflicts) {

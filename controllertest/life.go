@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -34,8 +33,8 @@ type life struct {
 	err    error // what Run returned, once ended is closed
 }
 
-// begin starts an engine with the controllers.
-func (w *World) begin(register func(controller.Engine) error) (*life, error) {
+// live starts an engine with the controllers.
+func (w *World) live() error {
 	l := &life{world: w, number: w.lives + 1, ended: make(chan struct{}), closes: func() {}, queues: map[string]*queued{}}
 	w.lives++
 
@@ -51,13 +50,13 @@ func (w *World) begin(register func(controller.Engine) error) (*life, error) {
 
 	engine, err := runtime.New(state.WrapCore(&door{life: l, inner: inner}), zap.New(&log{life: l}), cfg)
 	if err != nil {
-		return nil, fmt.Errorf("the engine can not be made: %w", err)
+		return fmt.Errorf("the engine can not be made: %w", err)
 	}
 
 	l.engine = engine
 
-	if err = register(registrar{l}); err != nil {
-		return nil, fmt.Errorf("the controllers can not be registered: %w", err)
+	if err = w.register(registrar{l}); err != nil {
+		return fmt.Errorf("the controllers can not be registered: %w", err)
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -69,7 +68,9 @@ func (w *World) begin(register func(controller.Engine) error) (*life, error) {
 		l.err = engine.Run(ctx)
 	}()
 
-	return l, nil
+	w.life = l
+
+	return nil
 }
 
 // crash ends the goroutine that writes, and the process if that crashes as a whole. Nothing in between can keep it from

@@ -105,14 +105,9 @@ func (w *World) reborn() bool {
 
 	w.trace.turn(w.sched.taken(), "a new process starts")
 
-	l, err := w.begin(w.register)
-	if err != nil {
+	if err := w.live(); err != nil {
 		w.Errorf("after a crash %s", err)
-
-		return true
 	}
-
-	w.life = l
 
 	return true
 }

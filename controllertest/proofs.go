@@ -11,11 +11,7 @@ import (
 func CrashSweep(t *testing.T, script Script) {
 	t.Helper()
 
-	settled := func(w *World) {
-		script(w)
-		w.Settle()
-	}
-
+	settled := toRest(script)
 	first := play(t, Calm(), Faults{}, crashAt{}, settled)
 
 	switch {
@@ -43,6 +39,14 @@ func CrashSweep(t *testing.T, script Script) {
 	}
 }
 
+// toRest is the script with a rest at its end.
+func toRest(script Script) Script {
+	return func(w *World) {
+		script(w)
+		w.Settle()
+	}
+}
+
 // String tells of the crash.
 func (c crashAt) String() string {
 	if c.process {
@@ -60,8 +64,7 @@ func AssertIdempotent(t *testing.T, script Script) {
 	how := "the run fails before anything is woken"
 
 	out := play(t, Calm(), Faults{}, crashAt{}, func(w *World) {
-		script(w)
-		w.Settle()
+		toRest(script)(w)
 
 		how = "the controllers are not idempotent"
 		before := w.written()
@@ -92,11 +95,7 @@ func Confluent(t *testing.T, k int, script Script) {
 		t.Fatalf("Confluent was asked for %d orders: give at least 1", k)
 	}
 
-	settled := func(w *World) {
-		script(w)
-		w.Settle()
-	}
-
+	settled := toRest(script)
 	first := play(t, Calm(), Faults{}, crashAt{}, settled)
 	if first.failure != "" {
 		t.Fatal(first.report("in the calm order the run fails"))

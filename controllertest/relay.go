@@ -224,7 +224,7 @@ func (r *relay) lose(site string, pending []state.Event) []state.Event {
 	}
 
 	w.trace.note(r.name, "it leaves out %s", summary(pending[:1]))
-	w.lost()
+	w.stirred()
 
 	if pending[0].Type == state.Destroyed {
 		w.forget(r.kind) // a watch that repeats does not bring it back, as if it had been told

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Settle waits until nothing is pending any more: all watches are open, no controller fails, no item is worked on, and nothing was written for a
-// minute of the world's time, in which items that ask to be run again later are run. A world that does not settle within an
-// hour ends the run, and tells what is pending.
+// Settle waits until nothing is pending any more: all watches are open, no controller fails, no item is worked on, and
+// nothing was written for a minute of the world's time, in which items that ask to be run again later are run. A world that
+// does not settle within an hour ends the run, and tells what is pending.
 func (w *World) Settle() { w.await(nil) }
 
 // Advance lets the time pass, and all that happens in it.

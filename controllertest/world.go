@@ -112,12 +112,9 @@ func (w *World) Start(register func(controller.Engine) error) {
 }
 
 func (w *World) startLife() {
-	l, err := w.begin(w.register)
-	if err != nil {
+	if err := w.live(); err != nil {
 		w.Fatalf("%s", err)
 	}
-
-	w.life = l
 }
 
 // Restart ends the engine as a stop of the process does, and starts another one on the same state.
