@@ -282,3 +282,29 @@ func (f *faulty) watching(typ resource.Type) int {
 }
 
 func (f *faulty) asState() state.State { return state.WrapCore(f) }
+
+// relayed opens an aggregated watch of the state and hands what it sends to pass, until that returns false or the context
+// ends.
+func relayed(
+	ctx context.Context, st state.CoreState, kind resource.Kind, opts []state.WatchKindOption, pass func(context.Context, []state.Event) bool,
+) error {
+	inner := make(chan []state.Event)
+	if err := st.WatchKindAggregated(ctx, kind, inner, opts...); err != nil {
+		return err
+	}
+
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case batch := <-inner:
+				if !pass(ctx, batch) {
+					return
+				}
+			}
+		}
+	}()
+
+	return nil
+}

@@ -55,25 +55,7 @@ func (l *lossy) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch 
 		return l.CoreState.WatchKindAggregated(ctx, kind, ch, opts...)
 	}
 
-	inner := make(chan []state.Event)
-	if err := l.CoreState.WatchKindAggregated(ctx, kind, inner, opts...); err != nil {
-		return err
-	}
-
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case batch := <-inner:
-				if !l.pass(ctx, batch, ch) {
-					return
-				}
-			}
-		}
-	}()
-
-	return nil
+	return relayed(ctx, l.CoreState, kind, opts, func(ctx context.Context, batch []state.Event) bool { return l.pass(ctx, batch, ch) })
 }
 
 func (l *lossy) pass(ctx context.Context, batch []state.Event, ch chan<- []state.Event) bool {

@@ -156,25 +156,7 @@ func (s *stepped) Destroy(ctx context.Context, ptr resource.Pointer, opts ...sta
 func (s *stepped) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch chan<- []state.Event, opts ...state.WatchKindOption) error {
 	s.at("before watch")
 
-	inner := make(chan []state.Event)
-	if err := s.CoreState.WatchKindAggregated(ctx, kind, inner, opts...); err != nil {
-		return err
-	}
-
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case batch := <-inner:
-				if !s.show(ctx, batch, ch) {
-					return
-				}
-			}
-		}
-	}()
-
-	return nil
+	return relayed(ctx, s.CoreState, kind, opts, func(ctx context.Context, batch []state.Event) bool { return s.show(ctx, batch, ch) })
 }
 
 // show passes the events of a batch on one by one.
