@@ -230,7 +230,7 @@ func FuzzHostileControllers(f *testing.F) {
 				require.Error(t, w.Trigger(word, ptr))
 				require.Error(t, w.Trigger("q", ptr))
 
-				if !names[word] {
+				if !names[word] && word != "q" {
 					require.Error(t, w.Unregister(t.Context(), word))
 				}
 			}

@@ -18,6 +18,9 @@ var (
 	ErrNotWritable = errors.New("not an output")
 	// ErrNotHoldable is the reason when a controller changes finalizers of what is not a strong or queue input.
 	ErrNotHoldable = errors.New("not a strong or queue input")
+	// ErrTombstone is the reason when a controller writes what stands for a resource that is gone. The state would take it,
+	// and whoever reads its spec would panic.
+	ErrTombstone = errors.New("a tombstone")
 	// ErrNotTracking is the reason when outputs are cleaned up that were not tracked.
 	ErrNotTracking = errors.New("not being tracked")
 	// ErrUnsupported is returned when a call needs an engine that this runtime is not from.
@@ -42,7 +45,7 @@ const (
 	CleanupOutputs      Verb = "clean up"
 )
 
-// RefusedError says that a call was refused by the declarations of its controller. The state was not touched.
+// RefusedError says that a call was refused, mostly by the declarations of its controller. The state was not touched.
 type RefusedError struct {
 	// Reason is one of the sentinels of this package.
 	Reason error
@@ -70,6 +73,8 @@ func (e *RefusedError) hint() string {
 		return "declare it in Inputs or Settings, or call UpdateInputs; a list needs an input without an id"
 	case ErrNotWritable:
 		return "declare the type in Outputs or Settings"
+	case ErrTombstone:
+		return "write a resource with a spec; what a destroyed resource was is not known any more"
 	case ErrNotHoldable:
 		return "declare it as InputStrong, or as an input of a queue controller"
 	default:

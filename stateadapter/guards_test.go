@@ -198,6 +198,34 @@ func TestOutputsCanNotBeHeld(t *testing.T) {
 	require.ErrorIs(t, b.RemoveFinalizer(t.Context(), ptr("a"), me), stateadapter.ErrNotHoldable)
 }
 
+// A tombstone says what is gone. The state would keep it as a resource, and its kind could not be watched any more.
+func TestTombstonesAreNotWritten(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t, writes(controller.OutputShared), nil)
+	b.create(t, me, number("there", 1))
+
+	for verb, write := range map[stateadapter.Verb]func(resource.Resource) error{
+		stateadapter.Create: func(res resource.Resource) error { return b.Create(t.Context(), res) },
+		stateadapter.Update: func(res resource.Resource) error { return b.Update(t.Context(), res) },
+		stateadapter.Modify: func(res resource.Resource) error { return b.Modify(t.Context(), res, set(2)) },
+	} {
+		for _, id := range []resource.ID{"there", "gone"} {
+			err := write(resource.NewTombstone(number(id, 1).Metadata()))
+			require.ErrorIs(t, err, stateadapter.ErrTombstone)
+
+			var refused *stateadapter.RefusedError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, verb, refused.Verb)
+			require.Equal(t, id, refused.Resource.ID())
+			require.ErrorContains(t, err, "write a resource with a spec")
+		}
+	}
+
+	require.Equal(t, 1, b.value(t, "there"))
+	require.Zero(t, b.counted.writes.Load())
+}
+
 // What the state answers to an allowed call is passed on as it is.
 func TestAllowedReadsPassTheAnswerOn(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 
 // Create creates an output, owned by the controller unless the options say otherwise.
 func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...controller.CreateOption) error {
-	if err := a.permitWrite(ctx, Create, res.Metadata()); err != nil {
+	if err := a.permitContent(ctx, Create, res); err != nil {
 		return err
 	}
 
@@ -42,7 +42,7 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 
 // Update updates an output that the controller owns.
 func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
-	if err := a.permitWrite(ctx, Update, res.Metadata()); err != nil {
+	if err := a.permitContent(ctx, Update, res); err != nil {
 		return err
 	}
 
@@ -80,7 +80,7 @@ func (a *Adapter) ModifyWithResult(
 ) (resource.Resource, error) {
 	ptr := reduced.KeyOf(empty.Metadata()).Pointer()
 
-	if err := a.permitWrite(ctx, Modify, ptr); err != nil {
+	if err := a.permitContent(ctx, Modify, empty); err != nil {
 		return nil, err
 	}
 
@@ -293,6 +293,15 @@ func (a *Adapter) permitWrite(ctx context.Context, verb Verb, ptr resource.Point
 	}
 
 	return a.beforeWrite(ctx, verb, ptr)
+}
+
+// permitContent permits what writes a resource and not only a name.
+func (a *Adapter) permitContent(ctx context.Context, verb Verb, res resource.Resource) error {
+	if err := a.permit(verb, reduced.KeyOf(res.Metadata()), !resource.IsTombstone(res), ErrTombstone); err != nil {
+		return err
+	}
+
+	return a.permitWrite(ctx, verb, res.Metadata())
 }
 
 func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, ptr resource.Pointer) error {
