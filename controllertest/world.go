@@ -84,7 +84,8 @@ func newWorld(schedule Schedule, faults Faults, plan crashAt) *World {
 	}
 }
 
-// Configure changes the settings of engines that are started later. The clock must stay what it is.
+// Configure changes the settings of engines that are started later. The clock must stay what it is. Passes of classic
+// controllers have no deadline in a world, since which wakeup is in hand is the world's to say there.
 func (w *World) Configure(change func(*runtime.Config)) { change(&w.config) }
 
 // Through puts something between the state and the engines that are started later, such as a connection. It is called once for

@@ -41,7 +41,7 @@ type Shared struct {
 	WarnOnUncachedReads bool
 }
 
-// Config is what an adapter is made of. All fields but Own and Limiter are needed.
+// Config is what an adapter is made of. All fields but Own, Limiter and Called are needed.
 type Config struct {
 	*Shared
 
@@ -57,6 +57,8 @@ type Config struct {
 	Metrics *metrics.Calls
 	// Logger is the controller's, which names it in every line.
 	Logger *zap.Logger
+	// Called is called first at each call of the controller, allowed or not; nil means that nobody asks.
+	Called func()
 }
 
 var (
@@ -222,6 +224,10 @@ func (a *Adapter) unsynced(verb Verb, key reduced.Key, err error) error {
 
 // permit is the guard of all calls.
 func (a *Adapter) permit(verb Verb, key reduced.Key, allowed bool, reason error) error {
+	if a.cfg.Called != nil {
+		a.cfg.Called()
+	}
+
 	if allowed {
 		return nil
 	}

@@ -396,7 +396,13 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) er
 
 // StartTrackingOutputs begins to remember which outputs are created, updated or modified, successfully or not, and
 // forgets what was remembered before.
-func (a *Adapter) StartTrackingOutputs() { a.outputs.start() }
+func (a *Adapter) StartTrackingOutputs() {
+	if a.cfg.Called != nil {
+		a.cfg.Called()
+	}
+
+	a.outputs.start()
+}
 
 // StopTrackingOutputs ends the tracking without cleaning up.
 func (a *Adapter) StopTrackingOutputs() { a.outputs.stop() }

@@ -88,6 +88,7 @@ func (a *Adapter) Init(cfg Config) {
 
 	if cfg.Deadline != nil {
 		a.limit = &limit{Deadline: cfg.Deadline}
+		cfg.Guard.Called = a.begin
 	}
 
 	cfg.Guard.Metrics = &a.counted.Calls
@@ -143,7 +144,13 @@ func (a *Adapter) ResetRestartBackoff() {
 
 // UpdateInputs implements [controller.Runtime]: it replaces the inputs, all of them or, with an error, none. The slice
 // is neither kept nor changed.
-func (a *Adapter) UpdateInputs(inputs []controller.Input) error { return a.inputs.UpdateInputs(inputs) }
+func (a *Adapter) UpdateInputs(inputs []controller.Input) error {
+	if a.limit != nil {
+		a.begin()
+	}
+
+	return a.inputs.UpdateInputs(inputs)
+}
 
 // CleanupOutputs implements [controller.OutputTracker]; having succeeded, it resets the restart backoff as well.
 func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) error {

@@ -27,7 +27,7 @@ func (a *Adapter) runLimited(ctx context.Context) error {
 	a.limit.cancel, a.limit.over = cancel, nil
 	a.wakeups.mu.Unlock()
 
-	return adapter.Contain(func() error { return a.controller.Run(ctx, timed{a}, a.Logger()) })
+	return adapter.Contain(func() error { return a.controller.Run(ctx, a, a.Logger()) })
 }
 
 // begin begins the deadline of a pass at the first call in it. Who calls is the controller.
