@@ -10,6 +10,8 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/conformance"
 	contract "github.com/cosi-project/runtime/pkg/controller/runtime"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
@@ -79,23 +81,86 @@ func lacking(ctx context.Context, r controller.Runtime) error {
 func TestEngineOnAnotherStateIsNoticed(t *testing.T) {
 	t.Parallel()
 
-	inner := newState()
-	rec := recording.New(&bytes.Buffer{})
+	for what, write := range map[string]func(context.Context, controller.Runtime) error{
+		"create": func(ctx context.Context, r controller.Runtime) error { return r.Create(ctx, text("new", "")) },
+		"update": func(ctx context.Context, r controller.Runtime) error {
+			res, err := r.Get(ctx, text("there", "").Metadata())
+			if err != nil {
+				return err
+			}
 
-	engine, err := contract.NewRuntime(inner, zap.NewNop())
-	require.NoError(t, err)
+			return r.Update(ctx, res)
+		},
+		"destroy": func(ctx context.Context, r controller.Runtime) error {
+			return r.Destroy(ctx, text("there", "").Metadata())
+		},
+		"modify a new": func(ctx context.Context, r controller.Runtime) error {
+			return r.Modify(ctx, text("new", ""), become("new"))
+		},
+		"modify": func(ctx context.Context, r controller.Runtime) error {
+			return r.Modify(ctx, text("there", ""), become("new"))
+		},
+		"modify, as it is": func(ctx context.Context, r controller.Runtime) error {
+			return r.Modify(ctx, text("there", ""), become("old"))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+			inner := newState()
+			require.NoError(t, inner.Create(t.Context(), text("there", "old"), state.WithCreateOwner("Writer")))
 
-	require.NoError(t, rec.Engine(engine).RegisterController(&runner{"Creator", func(ctx context.Context, r controller.Runtime) error {
-		defer cancel()
+			rec := recording.New(&bytes.Buffer{})
 
-		return r.Create(ctx, text("one", ""))
-	}}))
+			engine, err := contract.NewRuntime(inner, zap.NewNop())
+			require.NoError(t, err)
 
-	require.NoError(t, engine.Run(ctx))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+
+			require.NoError(t, rec.Engine(engine).RegisterController(&runner{"Writer", func(ctx context.Context, r controller.Runtime) error {
+				defer cancel()
+
+				return write(ctx, r)
+			}}))
+
+			require.NoError(t, engine.Run(ctx))
+
+			_, err = rec.Close()
+			if what == "modify, as it is" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, recording.ErrState)
+			}
+		})
+	}
+}
+
+func become(value string) func(resource.Resource) error {
+	return func(res resource.Resource) error {
+		res.(*conformance.StrResource).SetValue(value)
+
+		return nil
+	}
+}
+
+// Controllers that are registered with the engine itself leave a recording that any controllers would pass.
+func TestRecordingsWithoutControllersAreNoticed(t *testing.T) {
+	t.Parallel()
+
+	var kept bytes.Buffer
+
+	rec := recording.New(&kept)
+	require.NoError(t, rec.State(newState()).Create(t.Context(), number("one", 1)))
+
+	_, err := rec.Close()
+	require.ErrorIs(t, err, recording.ErrNoControllers)
+
+	_, err = replay(t, kept.String(), registerWriter(strconv.Itoa))
+	require.ErrorIs(t, err, recording.ErrNoControllers)
+
+	rec = recording.New(&bytes.Buffer{})
 
 	_, err = rec.Close()
-	require.ErrorIs(t, err, recording.ErrState)
+	require.NoError(t, err)
 }

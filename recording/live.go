@@ -117,11 +117,18 @@ func (l *live) ask(ctx context.Context, q question, do func(context.Context) rep
 	m := &mark{call: c.Number}
 	r := do(withMark(ctx, m))
 
-	if q.verb == "create" && r.err == nil && m.changes.Load() == 0 {
-		l.rec.fail(ErrState)
+	if q.verb == "create" || q.verb == "update" || q.verb == "destroy" {
+		l.expectChange(m, r.err)
 	}
 
 	return l.answered(c, r)
+}
+
+// expectChange notices that the recorder has not seen the change of a call that has made one.
+func (l *live) expectChange(m *mark, err error) {
+	if err == nil && !m.seen.Load() {
+		l.rec.fail(ErrState)
+	}
 }
 
 func (l *live) modify(ctx context.Context, q question, f update, do func(context.Context, update) reply) reply {
@@ -130,7 +137,9 @@ func (l *live) modify(ctx context.Context, q question, f update, do func(context
 		return do(ctx, f)
 	}
 
-	r := do(withMark(ctx, &mark{call: c.Number}), func(res resource.Resource) error {
+	m := &mark{call: c.Number}
+
+	r := do(withMark(ctx, m), func(res resource.Resource) error {
 		a := attempt{Base: l.rec.number(res), New: res == q.writes}
 
 		err := f(res)
@@ -143,6 +152,12 @@ func (l *live) modify(ctx context.Context, q question, f update, do func(context
 
 		return err
 	})
+
+	if len(c.Attempts) > 0 {
+		if last := c.Attempts[len(c.Attempts)-1]; last.New || last.Made != last.Base {
+			l.expectChange(m, r.err)
+		}
+	}
 
 	if res, _ := r.one(); res != nil {
 		c.Answer.Own = res == q.writes

@@ -47,7 +47,7 @@ var (
 
 // session is a live engine that is recorded.
 type session struct {
-	t        *testing.T
+	t        testing.TB
 	recorder *recording.Recorder
 	state    state.State
 	engine   *runtime.Runtime
@@ -61,14 +61,14 @@ type session struct {
 func newState() state.State { return state.WrapCore(namespaced.NewState(inmem.Build)) }
 
 // record starts an engine with the controllers that register registers.
-func record(t *testing.T, register func(controller.Engine) error) *session {
+func record(t testing.TB, register func(controller.Engine) error) *session {
 	t.Helper()
 
 	return recordOn(t, newState(), register)
 }
 
 // recordOn starts an engine on a state.
-func recordOn(t *testing.T, inner state.State, register func(controller.Engine) error) *session {
+func recordOn(t testing.TB, inner state.State, register func(controller.Engine) error) *session {
 	t.Helper()
 
 	s := &session{t: t, kept: &bytes.Buffer{}, ended: make(chan error, 1)}
@@ -119,7 +119,7 @@ func (s *session) awaitGone(res resource.Resource) {
 	require.NoError(s.t, err)
 }
 
-func replay(t *testing.T, kept string, register func(controller.Engine) error) (*recording.Result, error) {
+func replay(t testing.TB, kept string, register func(controller.Engine) error) (*recording.Result, error) {
 	t.Helper()
 
 	return recording.Replay(t.Context(), strings.NewReader(kept), register)

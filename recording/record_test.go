@@ -67,7 +67,7 @@ func registerWriter(format func(int) string) func(controller.Engine) error {
 	return func(engine controller.Engine) error { return engine.RegisterController(&writer{format: format}) }
 }
 
-func recordWriter(t *testing.T) (string, recording.Summary) {
+func recordWriter(t testing.TB) (string, recording.Summary) {
 	t.Helper()
 
 	s := record(t, registerWriter(strconv.Itoa))

@@ -14,7 +14,11 @@ import (
 )
 
 // ErrState is what a recorder reports that has seen a controller write without a change of the state.
-var ErrState = errors.New("a controller has created a resource and the recorder has not seen it: the engine has to run on what Recorder.State returns")
+var ErrState = errors.New("a controller has changed a resource and the recorder has not seen it: the engine has to run on what Recorder.State returns")
+
+// ErrNoControllers is what a recorder reports that has seen changes of the state and no controller, and what [Replay] returns
+// for a recording of that kind: it would show nothing.
+var ErrNoControllers = errors.New("the recording has changes of the state and no controllers: they have to be registered with what Recorder.Engine returns")
 
 // ErrClosed is what a recorder reports that is closed a second time.
 var ErrClosed = errors.New("the recorder is closed already")
@@ -29,6 +33,8 @@ type Recorder struct {
 	failed error
 	closed bool
 	lines  int
+	// controllers and changes tell whether there were any.
+	controllers, changes bool
 	// numbers are those of contents, by what identifies them.
 	numbers map[[sha256.Size]byte]int
 	calls   int
@@ -60,16 +66,25 @@ type recordedEngine struct {
 
 // RegisterController implements [controller.Engine].
 func (e *recordedEngine) RegisterController(ctrl controller.Controller) error {
-	e.rec.put(line{Controller: &enrolled{Name: ctrl.Name(), Form: classicForm}})
+	e.rec.enrol(ctrl.Name(), classicForm)
 
 	return e.Engine.RegisterController(&recordedController{ctrl, e.rec})
 }
 
 // RegisterQController implements [controller.Engine].
 func (e *recordedEngine) RegisterQController(ctrl controller.QController) error {
-	e.rec.put(line{Controller: &enrolled{Name: ctrl.Name(), Form: queueForm}})
+	e.rec.enrol(ctrl.Name(), queueForm)
 
 	return e.Engine.RegisterQController(&recordedQController{ctrl, e.rec})
+}
+
+func (r *Recorder) enrol(name string, form form) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.controllers = true
+
+	r.putLocked(line{Controller: &enrolled{Name: name, Form: form}})
 }
 
 // Close ends the recording. It is called after the engine has ended, and returns what there is to tell of the recording, or
@@ -87,6 +102,10 @@ func (r *Recorder) Close() (Summary, error) {
 	r.putLocked(line{End: &end{Lines: r.lines, Summary: sum}})
 
 	r.closed = true
+
+	if r.changes && !r.controllers {
+		r.failLocked(ErrNoControllers)
+	}
 
 	return sum, r.failed
 }
@@ -203,8 +222,6 @@ func (r *Recorder) change(ctx context.Context, of name, now resource.Resource) {
 
 	if m := markOf(ctx); m != nil {
 		c.Call = m.call
-
-		m.changes.Add(1)
 	}
 
 	var sum [sha256.Size]byte
@@ -226,6 +243,8 @@ func (r *Recorder) change(ctx context.Context, of name, now resource.Resource) {
 	if r.closed {
 		return
 	}
+
+	r.changes = true
 
 	if now == nil {
 		delete(r.state, of)

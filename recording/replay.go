@@ -24,7 +24,8 @@ var ErrReplayEngine = errors.New("the engine of a replay is not to be run; Repla
 
 // Replay makes the passes of a recording with the controllers that register registers, which have to be fresh, and returns
 // what came of it. Where a pass differs from the recorded one the error is a [DifferenceError], where the recording can not
-// be read a [FormatError], where a controller is missing an [UnknownControllerError].
+// be read a [FormatError], where a controller is missing an [UnknownControllerError], and where there never was one
+// [ErrNoControllers].
 //
 // The context is for those who do not want to wait for a controller that waits for something that is not in the recording:
 // where it ends before the replay does, the error is a [StuckError]. All that Replay has started has ended when it returns.
@@ -32,6 +33,10 @@ func Replay(ctx context.Context, r io.Reader, register func(controller.Engine) e
 	t, err := read(r)
 	if err != nil {
 		return nil, err
+	}
+
+	if len(t.controllers) == 0 && len(t.changes) > 0 {
+		return nil, ErrNoControllers
 	}
 
 	e := &replayEngine{classic: map[string]controller.Controller{}, queue: map[string]controller.QController{}}

@@ -52,6 +52,8 @@ func (s *recordedState) Update(ctx context.Context, res resource.Resource, opts 
 
 // wrote records what a resource has become. A remote state does not tell, and is asked.
 func (s *recordedState) wrote(ctx context.Context, res resource.Resource, before resource.Version) error {
+	seen(ctx)
+
 	if !res.Metadata().Version().Equal(before) {
 		s.rec.change(ctx, nameOf(res.Metadata()), res)
 
@@ -78,6 +80,8 @@ func (s *recordedState) Destroy(ctx context.Context, ptr resource.Pointer, opts 
 		return err
 	}
 
+	seen(ctx)
+
 	s.rec.change(ctx, nameOf(ptr), nil)
 
 	return nil
@@ -99,14 +103,22 @@ func (s *stripes) lock(n name) *sync.Mutex {
 
 // mark is the call of a recorded pass that a write to the state belongs to.
 type mark struct {
-	call    int
-	changes atomic.Int32
+	call int
+	// seen tells that the recorder has seen a write of it.
+	seen atomic.Bool
 }
 
 type markKey struct{}
 
 func withMark(ctx context.Context, m *mark) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
+}
+
+// seen marks the call that a write belongs to, if it belongs to one.
+func seen(ctx context.Context) {
+	if m := markOf(ctx); m != nil {
+		m.seen.Store(true)
+	}
 }
 
 // markOf returns the mark of a write; nil if it comes from outside.
