@@ -127,7 +127,11 @@ func (*billing) MapInput(_ context.Context, _ *zap.Logger, _ controller.QRuntime
 }
 
 func withBilling(b billing) func(e controller.Engine) error {
-	return func(e controller.Engine) error { return e.RegisterQController(&b) }
+	return func(e controller.Engine) error {
+		fresh := b
+
+		return e.RegisterQController(&fresh)
+	}
 }
 
 func orders(w *controllertest.World) {

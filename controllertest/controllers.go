@@ -21,11 +21,19 @@ var _ controller.Engine = registrar{}
 
 // RegisterController implements [controller.Engine].
 func (r registrar) RegisterController(ctrl controller.Controller) error {
+	if err := r.life.world.cast.enter(ctrl, ctrl.Name()); err != nil {
+		return err
+	}
+
 	return r.life.engine.RegisterController(&classic{Controller: ctrl, life: r.life})
 }
 
 // RegisterQController implements [controller.Engine].
 func (r registrar) RegisterQController(ctrl controller.QController) error {
+	if err := r.life.world.cast.enter(ctrl, ctrl.Name()); err != nil {
+		return err
+	}
+
 	q := &queued{QController: ctrl, life: r.life}
 
 	before, replaced := r.life.queues[ctrl.Name()]

@@ -74,6 +74,13 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, nil
 }
 
+// What sites begin with that are not about a fault.
+const (
+	picking    = "script "     // what the script does
+	turning    = "turn "       // whose turn it is
+	portioning = "portion of " // how many events come at once
+)
+
 // draws makes the decisions of one run. A decision depends on the seed and on what it is about, its site, and on nothing
 // else: not on which other decisions were made before it. So two goroutines that decide at the same time do not disturb
 // each other, and a schedule with some decisions taken back is still the same schedule otherwise.
@@ -92,7 +99,6 @@ func newDraws(schedule Schedule) *draws {
 
 // nth returns the site with how often it has come up, for what happens again and again.
 func (d *draws) nth(site string) string {
-
 	d.mu.Lock()
 	defer d.mu.Unlock()
 

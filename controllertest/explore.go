@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -38,14 +39,16 @@ func Explore(t *testing.T, plan Plan, script Script) {
 		t.Fatal(err)
 	}
 
+	runs := runsOf(t)
+
 	for seed := plan.First; seed < plan.First+plan.Seeds; seed++ {
-		out := play(t, Schedule{Seed: seed}, plan.Faults, crashAt{}, script)
+		out := runs.play(Schedule{Seed: seed}, plan.Faults, crashAt{}, script)
 		if out.failure == "" {
 			continue
 		}
 
 		short := shrink(out, func(schedule Schedule) (*outcome, bool) {
-			out := play(t, schedule, plan.Faults, crashAt{}, script)
+			out := runs.play(schedule, plan.Faults, crashAt{}, script)
 
 			return out, out.failure != ""
 		})
@@ -59,7 +62,8 @@ func Explore(t *testing.T, plan Plan, script Script) {
 // mostTries is how many runs it may take to make a failing one short.
 const mostTries = 300
 
-// shrink takes decisions back for as long as the run still fails, halves first, and then ever smaller parts of them.
+// shrink takes decisions back for as long as the run still fails: all of a sort first, then halves, and then ever smaller
+// parts of them. In the end those that are left are made as small as they get.
 func shrink(out *outcome, run func(Schedule) (*outcome, bool)) *outcome {
 	tries := 0
 	try := func(kept map[string]int) bool {
@@ -85,12 +89,17 @@ func shrink(out *outcome, run func(Schedule) (*outcome, bool)) *outcome {
 		return out // it is not repeated by its decisions alone: show it as it was
 	}
 
-	for parts := 2; ; {
-		sites := slices.Sorted(maps.Keys(out.decisions))
-		if len(sites) == 0 {
-			return out
-		}
+	for _, sort := range sorts {
+		kept := maps.Clone(out.decisions)
+		maps.DeleteFunc(kept, func(site string, _ int) bool { return sort(site) })
 
+		if len(kept) < len(out.decisions) {
+			try(kept)
+		}
+	}
+
+	for parts := 2; len(out.decisions) > 0; {
+		sites := slices.Sorted(maps.Keys(out.decisions))
 		parts = min(parts, len(sites))
 		shorter := false
 
@@ -105,13 +114,32 @@ func shrink(out *outcome, run func(Schedule) (*outcome, bool)) *outcome {
 			}
 		}
 
-		switch {
-		case shorter:
+		if shorter {
 			parts = max(parts-1, 2)
-		case parts == len(sites) || tries == mostTries:
-			return out
-		default:
+		} else if parts == len(sites) || tries == mostTries {
+			break
+		} else {
 			parts *= 2
 		}
 	}
+
+	for _, site := range slices.Sorted(maps.Keys(out.decisions)) {
+		if out.decisions[site] > 1 {
+			kept := maps.Clone(out.decisions)
+			kept[site] = 1
+
+			try(kept)
+		}
+	}
+
+	return out
+}
+
+// sorts are those of decisions, the ones first that most follows from.
+var sorts = []func(site string) bool{
+	func(site string) bool { return strings.HasPrefix(site, picking) },
+	func(site string) bool {
+		return !strings.HasPrefix(site, picking) && !strings.HasPrefix(site, turning) && !strings.HasPrefix(site, portioning)
+	},
+	func(site string) bool { return strings.HasPrefix(site, turning) || strings.HasPrefix(site, portioning) },
 }

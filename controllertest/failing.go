@@ -2,16 +2,41 @@ package controllertest
 
 import (
 	"fmt"
+	"path/filepath"
 	goruntime "runtime"
 	"strings"
 )
 
-// Errorf notes a failure; the run goes on.
+// Errorf notes a failure, with the line of the test that it comes from, where it comes from one; the run goes on.
 func (w *World) Errorf(format string, args ...any) {
+	failure := strings.TrimSpace(fmt.Sprintf(format, args...))
+
+	if at := lineOfTest(); at != "" && !strings.Contains(failure, at) {
+		failure = at + ": " + failure
+	}
+
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.failures = append(w.failures, strings.TrimSpace(fmt.Sprintf(format, args...)))
+	w.failures = append(w.failures, failure)
+}
+
+// lineOfTest returns the file and the line of the innermost call of this goroutine that stands in a file of tests; nothing if
+// there is none.
+func lineOfTest() string {
+	callers := make([]uintptr, 64)
+	frames := goruntime.CallersFrames(callers[:goruntime.Callers(2, callers)])
+
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.File, "_test.go") {
+			return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
+		}
+
+		if !more {
+			return ""
+		}
+	}
 }
 
 // FailNow ends the goroutine that calls it, and the run.

@@ -53,6 +53,12 @@ var scripts = map[string]controllertest.Script{
 		})
 	},
 	"creates twice": func(w *controllertest.World) { w.Create(newOrder("a", 1), newOrder("a", 1)) },
+	"remembers": func(w *controllertest.World) {
+		one := &billing{}
+
+		w.Start(func(e controller.Engine) error { return e.RegisterQController(one) })
+		w.Restart()
+	},
 	"runs the engine itself": func(w *controllertest.World) {
 		w.Start(func(e controller.Engine) error { return e.Run(w.Context()) })
 	},
@@ -113,6 +119,7 @@ func TestFailuresTellWhatHasHappened(t *testing.T) {
 		"starts twice":           {"Start was called twice: use Restart, or register with Engine"},
 		"registers badly":        {"the controllers can not be registered", `"billing"`},
 		"creates twice":          {"the script can not create Orders/a", "already exists"},
+		"remembers":              {"the controllers can not be registered", `controller "billing" is the very value`, "make a new one"},
 		"runs the engine itself": {"the world runs the engine: leave Run out, Start does it"},
 	} {
 		t.Run(name, func(t *testing.T) {

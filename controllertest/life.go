@@ -37,6 +37,7 @@ type life struct {
 func (w *World) live() error {
 	l := &life{world: w, number: w.lives + 1, ended: make(chan struct{}), closes: func() {}, queues: map[string]*queued{}}
 	w.lives++
+	w.cast.next()
 
 	inner := w.core
 	if w.between != nil {

@@ -11,8 +11,8 @@ import (
 func CrashSweep(t *testing.T, script Script) {
 	t.Helper()
 
-	settled := toRest(script)
-	first := play(t, Calm(), Faults{}, crashAt{}, settled)
+	runs, settled := runsOf(t), toRest(script)
+	first := runs.play(Calm(), Faults{}, crashAt{}, settled)
 
 	switch {
 	case first.failure != "":
@@ -24,7 +24,7 @@ func CrashSweep(t *testing.T, script Script) {
 	for write := 1; write <= first.writes; write++ {
 		for _, process := range []bool{false, true} {
 			plan := crashAt{write, process}
-			out := play(t, Calm(), Faults{}, plan, settled)
+			out := runs.play(Calm(), Faults{}, plan, settled)
 
 			if out.failure != "" {
 				t.Error(out.report(fmt.Sprintf("the run with a crash of %s fails", plan)))
@@ -63,7 +63,7 @@ func AssertIdempotent(t *testing.T, script Script) {
 
 	how := "the run fails before anything is woken"
 
-	out := play(t, Calm(), Faults{}, crashAt{}, func(w *World) {
+	out := runsOf(t).play(Calm(), Faults{}, crashAt{}, func(w *World) {
 		toRest(script)(w)
 
 		how = "the controllers are not idempotent"
@@ -95,14 +95,14 @@ func Confluent(t *testing.T, k int, script Script) {
 		t.Fatalf("Confluent was asked for %d orders: give at least 1", k)
 	}
 
-	settled := toRest(script)
-	first := play(t, Calm(), Faults{}, crashAt{}, settled)
+	runs, settled := runsOf(t), toRest(script)
+	first := runs.play(Calm(), Faults{}, crashAt{}, settled)
 	if first.failure != "" {
 		t.Fatal(first.report("in the calm order the run fails"))
 	}
 
 	differs := func(schedule Schedule) (*outcome, bool) {
-		out := play(t, schedule, Faults{}, crashAt{}, settled)
+		out := runs.play(schedule, Faults{}, crashAt{}, settled)
 
 		return out, out.failure != "" || first.end.difference("", out.end, "") != ""
 	}

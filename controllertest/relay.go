@@ -179,7 +179,7 @@ func (r *relay) run(ctx context.Context) {
 // deliver passes on a portion and returns the rest, or nil after the watch has broken.
 func (r *relay) deliver(ctx context.Context, pending []state.Event) []state.Event {
 	w := r.door.life.world
-	site := w.draws.nth("portion of " + r.name)
+	site := w.draws.nth(portioning + r.name)
 
 	if w.faulty() && !r.door.life.dead.Load() {
 		overrun := w.draws.odds("overrun at "+site, w.faults.Overruns)

@@ -17,14 +17,22 @@ type outcome struct {
 	writes    int // of controllers
 }
 
+// runs makes the runs of a test, one after the other.
+type runs struct {
+	t    *testing.T
+	cast cast
+}
+
+func runsOf(t *testing.T) *runs { return &runs{t: t} }
+
 // play runs a script in a bubble of its own. What fails in it is in the outcome, and does not fail the test.
-func play(t *testing.T, schedule Schedule, faults Faults, plan crashAt, script Script) *outcome {
-	t.Helper()
+func (r *runs) play(schedule Schedule, faults Faults, plan crashAt, script Script) *outcome {
+	r.t.Helper()
 
 	out := &outcome{schedule: schedule}
 
-	synctest.Test(t, func(*testing.T) {
-		w := newWorld(schedule, faults, plan)
+	synctest.Test(r.t, func(*testing.T) {
+		w := newWorld(schedule, faults, plan, &r.cast)
 		out.end = w.play(script)
 
 		out.trace, out.writes, out.decisions = w.trace, w.written(), w.draws.decisions()
@@ -47,7 +55,7 @@ func (o *outcome) report(how string, more ...string) string {
 func Run(t *testing.T, script Script) {
 	t.Helper()
 
-	if out := play(t, Calm(), Faults{}, crashAt{}, script); out.failure != "" {
+	if out := runsOf(t).play(Calm(), Faults{}, crashAt{}, script); out.failure != "" {
 		t.Error(out.report("the run fails"))
 	}
 }
@@ -66,7 +74,7 @@ func Replay(t *testing.T, schedule string, faults Faults, script Script) *Trace 
 		t.Fatal(err)
 	}
 
-	out := play(t, parsed, faults, crashAt{}, script)
+	out := runsOf(t).play(parsed, faults, crashAt{}, script)
 	if out.failure != "" {
 		t.Error(out.report("the replayed run fails"))
 	}

@@ -141,7 +141,7 @@ func (s *scheduler) choose() *gate {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.name, b.name), cmp.Compare(a.arrived, b.arrived))
 	})
 
-	g := able[s.draws.pick("turn "+strconv.Itoa(s.turn+1), len(able))]
+	g := able[s.draws.pick(turning+strconv.Itoa(s.turn+1), len(able))]
 	s.gates = slices.DeleteFunc(s.gates, func(other *gate) bool { return other == g })
 
 	return g

@@ -66,7 +66,7 @@ func (w *World) Do(what string, fn func()) {
 
 // Pick decides for one of n, from 0 on, for scripts that are not the same for every seed. What tells the decision from all
 // others of the run. 0 is the calm one, and what a failing run is made short to: let it be the one that does least.
-func (w *World) Pick(what string, n int) int { return w.draws.pick("script "+what, n) }
+func (w *World) Pick(what string, n int) int { return w.draws.pick(picking+what, n) }
 
 // Create creates the resources, in turn.
 func (w *World) Create(all ...resource.Resource) {

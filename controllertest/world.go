@@ -38,6 +38,7 @@ type World struct {
 	news   *news
 	faults Faults
 	plan   crashAt
+	cast   *cast
 
 	core     state.CoreState
 	between  func(state.CoreState) (state.CoreState, func())
@@ -67,7 +68,7 @@ type World struct {
 	later     sync.WaitGroup // what the script has left to be done
 }
 
-func newWorld(schedule Schedule, faults Faults, plan crashAt) *World {
+func newWorld(schedule Schedule, faults Faults, plan crashAt, cast *cast) *World {
 	d := newDraws(schedule)
 
 	if faults.Turns == 0 {
@@ -75,7 +76,7 @@ func newWorld(schedule Schedule, faults Faults, plan crashAt) *World {
 	}
 
 	return &World{
-		draws: d, sched: newScheduler(d), trace: newTrace(), news: newNews(), faults: faults, plan: plan,
+		draws: d, sched: newScheduler(d), trace: newTrace(), news: newNews(), faults: faults, plan: plan, cast: cast,
 		core: namespaced.NewState(func(ns resource.Namespace) state.CoreState {
 			return inmem.NewStateWithOptions(inmem.WithHistoryMaxCapacity(1<<16), inmem.WithHistoryGap(16))(ns)
 		}),
