@@ -11,6 +11,10 @@ import (
 // mostBeginnings is how many beginnings a regular expression may fix; one that fixes more is taken to fix none.
 const mostBeginnings = 1024
 
+// longest is how many bytes of a beginning are looked at: more would hardly leave out more, and costs time at each further
+// part of the expression.
+const longest = 1024
+
 // beginning is the range of the strings with a prefix.
 func beginning(prefix string) span {
 	for end := []byte(prefix); len(end) > 0; end = end[:len(end)-1] {
@@ -171,17 +175,17 @@ func alternation(in []start, parts []*syntax.Regexp) (out []start, ok bool) {
 
 // literal appends the text of a literal, up to what it does not fix.
 func literal(in []start, re *syntax.Regexp) ([]start, bool) {
-	text, fixed := "", re.Flags&syntax.FoldCase == 0
-
-	for _, r := range re.Rune {
-		if fixed = fixed && fixes(r); !fixed {
-			break
-		}
-
-		text += string(r)
+	if re.Flags&syntax.FoldCase != 0 {
+		return appended(in, []string{""}, false)
 	}
 
-	return appended(in, []string{text}, fixed)
+	fixed := re.Rune[:min(len(re.Rune), longest+1)] // with one that is too many it is cut
+
+	if loose := slices.IndexFunc(fixed, func(r rune) bool { return !fixes(r) }); loose >= 0 {
+		return appended(in, []string{string(fixed[:loose])}, false)
+	}
+
+	return appended(in, []string{string(fixed)}, true)
 }
 
 // class appends each rune of a class, if there are few.
@@ -225,6 +229,11 @@ func appended(in []start, texts []string, fixed bool) (out []start, ok bool) {
 			}
 
 			next := start{text: s.text + text, reach: exactly}
+			if len(next.text) > longest {
+				next.text = next.text[:longest]
+				next.reach = openly
+			}
+
 			if !fixed {
 				next.reach = openly
 			}

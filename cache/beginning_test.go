@@ -36,6 +36,12 @@ func TestBeginnings(t *testing.T) {
 		"^*a":               nil,
 		"(^a)?b":            nil,
 		"^[a-z][a-z][a-z]x": nil, // too many
+
+		// Of a long one the first part is looked at.
+		"^" + strings.Repeat("x", longest) + "$":          {{strings.Repeat("x", longest), strings.Repeat("x", longest) + "\x00"}},
+		"^" + strings.Repeat("x", longest+1) + "$":        {{strings.Repeat("x", longest), strings.Repeat("x", longest-1) + "y"}},
+		"^(" + strings.Repeat("x", longest) + ")(ab|ac)$": {{strings.Repeat("x", longest), strings.Repeat("x", longest-1) + "y"}},
+		"^" + strings.Repeat("x", 1<<20) + "(a|b)":        {{strings.Repeat("x", longest), strings.Repeat("x", longest-1) + "y"}},
 	} {
 		spans, ok := beginnings(regexp.MustCompile(expression))
 		require.Equal(t, want != nil, ok, expression)
