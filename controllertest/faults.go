@@ -32,7 +32,7 @@ type Faults struct {
 	Restarts float64
 
 	// Losses is for each delivery of a watch of a kind to leave out its first change, without breaking. An engine makes up for it
-	// only where Config.AuditInterval is set, and where the kind is cached or has inputs of queue controllers; [Storm] has none.
+	// only where Config.AuditInterval is set; [Storm] has none.
 	Losses float64
 
 	// Repeats is for each watch that is resumed to begin with events that it has sent before.

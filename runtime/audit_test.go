@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -301,10 +302,58 @@ func TestAuditOfAStateAtOddsWithItself(t *testing.T) {
 	})
 }
 
-// An audit does not outlive what it looks at: the interest in the keys, the watch, the run.
+// Classic controllers are woken for what their watch has left out, though nobody else needs to know the keys of the kind.
+func TestAuditHealsKindsOfClassicControllers(t *testing.T) {
+	for _, kind := range []controller.InputKind{controller.InputWeak, controller.InputStrong} {
+		synctest.Test(t, func(t *testing.T) {
+			lossy := &lossy{CoreState: newState()}
+
+			var seen []int
+
+			w := newWorld(t, state.WrapCore(lossy), runtime.Config{AuditInterval: time.Minute}, nil)
+			w.register(&classic{name: "sum", inputs: []controller.Input{sources(kind)}, pass: func(ctx context.Context, r controller.Runtime) error {
+				list, err := safe.ReaderListAll[*source](ctx, r)
+				if err != nil {
+					return err
+				}
+
+				sum := 0
+				for s := range list.All() {
+					sum += s.TypedSpec().N
+				}
+
+				seen = append(seen, sum)
+
+				return nil
+			}})
+			w.create(newSource("a", 1), newSource("b", 10))
+			w.start()
+			elapse(time.Second)
+
+			lossy.losing(everything)
+			w.set("a", 2)
+			w.destroy("b")
+			elapse(time.Second)
+			lossy.losing(nil)
+			w.create(newSource("c", 100))
+			elapse(2 * time.Minute)
+
+			assert.Equal(t, 102, seen[len(seen)-1])
+			assert.Equal(t, 2, counted("watch_missed"))
+
+			passes := len(seen)
+
+			elapse(10 * time.Minute)
+			assert.Len(t, seen, passes)
+			assert.Equal(t, 2, counted("watch_missed"))
+			w.end()
+		})
+	}
+}
+
+// An audit does not outlive what it looks at: the watch, the run.
 func TestAuditEndsWithWhatItLooksAt(t *testing.T) {
 	for name, end := range map[string]func(*world){
-		"keys": func(w *world) { require.NoError(w.t, w.Unregister(w.t.Context(), "qmirror")) },
 		"watch": func(w *world) {
 			require.NoError(w.t, w.Unregister(w.t.Context(), "qmirror"))
 			require.NoError(w.t, w.Unregister(w.t.Context(), "weak"))

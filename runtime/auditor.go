@@ -77,8 +77,7 @@ func (a *auditor) end() {
 	w.auditing = nil
 }
 
-// begin begins an audit that is due. Where there is no table to compare, or the last audit still waits for the state, the
-// watch is closed and resumed instead.
+// begin begins an audit that is due. Where the last one still waits for the state, the watch is closed and resumed instead.
 func (a *auditor) begin(ctx context.Context) error {
 	s := a.session
 	w := s.watch
@@ -101,7 +100,7 @@ func (a *auditor) begin(ctx context.Context) error {
 
 	a.next(w.set.cfg.AuditInterval)
 
-	if s.table == nil || a.audit != nil {
+	if a.audit != nil {
 		return errAudit
 	}
 

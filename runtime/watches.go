@@ -83,6 +83,7 @@ func (s *watches) adjust(kinds []reduced.Kind) {
 
 	for _, kind := range kinds {
 		watched, tracked := s.needs(kind)
+		tracked = tracked || s.cfg.AuditInterval > 0 // there has to be something to compare
 		cached := s.cache.Collection(kind)
 		w := s.open[kind]
 

@@ -43,7 +43,7 @@ const (
 type Setting struct {
 	// Between is called before anything is started, or nil.
 	Between func(*controllertest.World)
-	// AuditInterval is that of the engine. Where there are audits, all kinds are cached: they can tell of no others.
+	// AuditInterval is that of the engine.
 	AuditInterval time.Duration
 	// Recorder records the world, or nil. Controllers do not come and go then, and the process is not restarted.
 	Recorder *recording.Recorder
@@ -63,10 +63,6 @@ func Script(set *Setting) controllertest.Script {
 
 		if set.Recorder != nil {
 			w.Wrap(func(st state.CoreState) state.CoreState { return set.Recorder.State(st) })
-		}
-
-		if set.AuditInterval > 0 {
-			g.cached = g.types
 		}
 
 		w.Configure(func(cfg *runtime.Config) {
