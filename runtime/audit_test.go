@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	goruntime "runtime"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -436,4 +437,58 @@ func TestAuditKnowsLateFromLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Kinds whose watches were opened together are not all listed together.
+func TestAuditsAreSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const kinds = 10
+
+		var (
+			mu    sync.Mutex
+			times = map[resource.Type]time.Duration{}
+		)
+
+		began := time.Now()
+		listed := &lists{CoreState: newState(), listed: func(typ resource.Type) {
+			mu.Lock()
+			defer mu.Unlock()
+
+			times[typ] = time.Since(began)
+		}}
+
+		w := newWorld(t, state.WrapCore(listed), runtime.Config{AuditInterval: 10 * time.Minute}, nil)
+
+		for n := range kinds {
+			input := controller.Input{Namespace: ns, Type: fmt.Sprintf("Kind%d.test", n), Kind: controller.InputWeak}
+			w.register(&classic{name: input.Type, inputs: []controller.Input{input}, pass: idle})
+		}
+
+		w.start()
+		elapse(10*time.Minute + time.Second)
+
+		different := map[time.Duration]struct{}{}
+
+		for typ, at := range times {
+			require.GreaterOrEqual(t, at, 9*time.Minute, typ)
+			different[at] = struct{}{}
+		}
+
+		require.Len(t, times, kinds)
+		require.Len(t, different, kinds)
+		w.end()
+	})
+}
+
+// lists tells of the lists that are asked for.
+type lists struct {
+	state.CoreState
+
+	listed func(resource.Type)
+}
+
+func (l *lists) List(ctx context.Context, kind resource.Kind, opts ...state.ListOption) (resource.List, error) {
+	l.listed(kind.Type())
+
+	return l.CoreState.List(ctx, kind, opts...)
 }

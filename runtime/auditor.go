@@ -8,6 +8,8 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/adapter"
 )
 
 // namedMissed is how many ids a log line names.
@@ -44,15 +46,21 @@ func newAuditor(s *session) *auditor {
 	switch {
 	case s.loads:
 		a.interval <<= w.behindhand
-		w.auditDue = now.Add(a.interval)
+		w.auditDue = now.Add(a.interval - w.early())
 	case w.auditDue.IsZero():
-		w.auditDue = now.Add(a.interval)
+		w.auditDue = now.Add(a.interval - w.early())
 	}
 
 	a.timer = w.set.cfg.Clock.NewTimer(max(0, w.auditDue.Sub(now)))
 	a.due = a.timer.Chan()
 
 	return a
+}
+
+// early is by how much the first audit of a kind comes early, so that kinds whose watches were opened at the same time are not all
+// listed at the same time.
+func (w *watch) early() time.Duration {
+	return time.Duration(adapter.NewRandom(w.set.cfg.Seed, "audit of "+w.kind.String()).Float64() * float64(w.set.cfg.AuditInterval) / 10)
 }
 
 // stop ends what was begun. The audit under way sees the end of the context of the session.
