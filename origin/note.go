@@ -22,6 +22,17 @@ type note struct {
 	made made
 	// held is a change of which it is not known yet whether a write under way has made it, or nil.
 	held *heldChange
+
+	// oneExpected and oneRun are what mostly is enough for expected and made, so that a note is one piece of memory.
+	oneExpected [1]uint64
+	oneRun      [1]run
+}
+
+func newNote() *note {
+	n := &note{}
+	n.expected, n.made.runs = n.oneExpected[:0], n.oneRun[:0]
+
+	return n
 }
 
 type heldChange struct {

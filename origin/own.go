@@ -134,37 +134,62 @@ func (o *Own) Made() uint64 {
 // Idle tells that any change is somebody else's.
 func (o *Own) Idle() bool { return o == nil || o.pending.Load() == 0 }
 
-// Judge tells whether the controller has made a change itself that is about to be delivered as an input of the kind. While
-// a write is under way that may have made it, it is held, and released later. Where it is not, it comes back, with what
-// was held before it.
-func (o *Own) Judge(md *reduced.Metadata, kind controller.InputKind) (judged *reduced.Metadata, own, held bool) {
+// Verdict is what [Own.Judge] has come to about a change.
+type Verdict uint8
+
+const (
+	// Others is that somebody else has made the change, or a part of it, or that nothing is known of it.
+	Others Verdict = iota
+	// Itself is that the controller has made all of it.
+	Itself
+	// Kept is that the change is not to be delivered by whoever asks: it was released, or will be.
+	Kept
+)
+
+// Judge tells whether the controller has made changes itself that are about to be delivered as inputs of the kind. Verdicts
+// is as long as changes, and all of them are Others before. While a write is under way that may have made a change, that is
+// held, and released later. A change that follows one that was held is released with it.
+func (o *Own) Judge(changes []reduced.Metadata, kind controller.InputKind, verdicts []Verdict) {
 	if o.Idle() {
-		return md, false, false
+		return
 	}
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	n := o.notes[md.Key()]
-	if n == nil {
-		return md, false, false
+	for i := range changes {
+		if n := o.notes[changes[i].Key()]; n != nil {
+			verdicts[i] = o.judge(n, &changes[i], kind)
+		}
 	}
+}
+
+func (o *Own) judge(n *note, md *reduced.Metadata, kind controller.InputKind) Verdict {
+	verdict := Others
 
 	if n.held != nil {
 		merged := reduced.Merge(n.held.md, *md)
-		md, n.held = &merged, nil
+		md, n.held, verdict = &merged, nil, Kept
 	}
 
 	if n.undecided(md) {
 		n.held = &heldChange{*md, kind}
 
-		return nil, false, true
+		return Kept
 	}
 
-	own = n.saw(md)
+	own := n.saw(md)
+
+	switch {
+	case verdict == Kept:
+		o.release(*md, kind, own)
+	case own:
+		verdict = Itself
+	}
+
 	o.settle(md.Key(), n)
 
-	return md, own, false
+	return verdict
 }
 
 // Loaded says that all contents of a kind were loaded: what was written before may have been among them.
@@ -204,7 +229,7 @@ func (o *Own) begin(key reduced.Key) *note {
 	if last := len(o.spare) - 1; last >= 0 {
 		n, o.spare = o.spare[last], o.spare[:last]
 	} else {
-		n = &note{}
+		n = newNote()
 	}
 
 	if o.notes == nil {

@@ -73,7 +73,7 @@ func (b *bench) begin(on uint64) *origin.Write {
 	w := b.Write(subject())
 	w.OnTopOf(versionOf(on))
 
-	return &w
+	return w
 }
 
 // makes writes a version.
@@ -84,21 +84,27 @@ func (b *bench) makes(version uint64) {
 }
 
 func (b *bench) destroys() {
-	w := b.Write(subject())
+	w := b.Destroy(subject())
 	w.Ending()
 	w.Ended()
 	w.End()
 }
 
+// judge returns what is to become of a change, and who has made it.
 func (b *bench) judge(md reduced.Metadata) string {
-	got, own, held := b.Judge(&md, controller.InputQMapped)
-	if held {
-		require.Nil(b.t, got)
+	verdicts := make([]origin.Verdict, 1)
+	released := len(b.released)
 
+	b.Judge([]reduced.Metadata{md}, controller.InputQMapped, verdicts)
+
+	switch {
+	case verdicts[0] != origin.Kept:
+		return fmt.Sprintf("%d own: %t", md.Version(), verdicts[0] == origin.Itself)
+	case len(b.released) > released:
+		return "released"
+	default:
 		return "held"
 	}
-
-	return fmt.Sprintf("%d own: %t", got.Version(), own)
 }
 
 func TestJudgement(t *testing.T) {
@@ -163,13 +169,14 @@ func TestHeldChanges(t *testing.T) {
 	w.OnTopOf(versionOf(3)) // that was somebody else's, and is built upon
 	require.Equal(t, "3 own: false", b.released[1])
 	require.Equal(t, "held", b.judge(at(4)))
-	require.Equal(t, "5 own: false", b.judge(at(5)), "what was held is in it")
+	require.Equal(t, "released", b.judge(at(5)))
+	require.Equal(t, "5 own: false", b.released[2], "what was held is in it")
 	w.End()
 
 	w = b.begin(5)
 	require.Equal(t, "held", b.judge(at(6)))
 	w.End()
-	require.Equal(t, []string{"2 own: true", "3 own: false", "6 own: false"}, b.released)
+	require.Equal(t, []string{"2 own: true", "3 own: false", "5 own: false", "6 own: false"}, b.released)
 	require.True(t, b.Idle())
 }
 
@@ -212,8 +219,9 @@ func TestNotesAreBounded(t *testing.T) {
 	}
 
 	md := reduced.Of(conformance.NewIntResource("n", "0", 0), false)
-	_, own, _ := o.Judge(&md, controller.InputQMapped)
-	require.False(t, own)
+	verdicts := make([]origin.Verdict, 1)
+	o.Judge([]reduced.Metadata{md}, controller.InputQMapped, verdicts)
+	require.Equal(t, []origin.Verdict{origin.Others}, verdicts)
 
 	b := newBench(t)
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Write is one call of a controller that writes. It is told what it is about to make before each attempt, and what it has
-// made, and ended, whatever has become of it. The zero value stands for a call that nobody follows.
+// made, and ended, whatever has become of it. Nil stands for a call that nobody follows.
 type Write struct {
 	own *Own
 	key reduced.Key
@@ -25,37 +25,50 @@ type Write struct {
 	gone bool
 }
 
-// Write returns a write to the resource, which has not begun.
-func (o *Own) Write(ptr resource.Pointer) Write {
+// Write returns a call that makes versions of the resource, which has not begun, or nil if the controller is not told of
+// these.
+func (o *Own) Write(ptr resource.Pointer) *Write {
 	if o == nil {
-		return Write{}
+		return nil
 	}
 
 	key := reduced.KeyOf(ptr)
-	changes, end := o.shown(key)
-
-	if !changes && !end {
-		return Write{}
+	if changes, _ := o.shown(key); !changes {
+		return nil
 	}
 
-	return Write{own: o, key: key}
+	return &Write{own: o, key: key}
+}
+
+// Destroy returns a call that destroys the resource, which has not begun, or nil if the controller is not told of that.
+func (o *Own) Destroy(ptr resource.Pointer) *Write {
+	if o == nil {
+		return nil
+	}
+
+	key := reduced.KeyOf(ptr)
+	if _, end := o.shown(key); !end {
+		return nil
+	}
+
+	return &Write{own: o, key: key}
 }
 
 // OnTopOf says that a version is about to be made on top of the one given, or a first one where that is 0.
-func (w *Write) OnTopOf(version resource.Version) { w.attempt(version.Value()+1, false) }
+func (w *Write) OnTopOf(version resource.Version) {
+	if w != nil {
+		w.attempt(version.Value()+1, false)
+	}
+}
 
 // Ending says that the resource is about to be destroyed.
-func (w *Write) Ending() { w.attempt(0, true) }
+func (w *Write) Ending() {
+	if w != nil {
+		w.attempt(0, true)
+	}
+}
 
 func (w *Write) attempt(expects uint64, ends bool) {
-	if w.own == nil {
-		return
-	}
-
-	if changes, _ := w.own.shown(w.key); !changes && !ends {
-		return // the controller is not told of it
-	}
-
 	o := w.own
 
 	o.mu.Lock()
@@ -95,17 +108,21 @@ func (w *Write) retractLocked() {
 
 // Made says that the resource has the version now. If that is not the one that was about to be made, nothing was.
 func (w *Write) Made(version resource.Version) {
-	if w.note != nil && version.Value() == w.expects {
+	if w != nil && w.note != nil && version.Value() == w.expects {
 		w.has = w.expects
 	}
 }
 
 // Ended says that the resource was destroyed.
-func (w *Write) Ended() { w.gone = w.note != nil }
+func (w *Write) Ended() {
+	if w != nil {
+		w.gone = w.note != nil
+	}
+}
 
 // End ends the write.
 func (w *Write) End() {
-	if w.note == nil {
+	if w == nil || w.note == nil {
 		return
 	}
 

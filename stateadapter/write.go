@@ -189,7 +189,7 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 		return err
 	}
 
-	own := a.cfg.Own.Write(ptr)
+	own := a.cfg.Own.Destroy(ptr)
 	defer own.End()
 
 	own.Ending()

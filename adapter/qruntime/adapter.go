@@ -101,28 +101,18 @@ func (a *Adapter) now() time.Duration { return a.cfg.Clock.Since(a.created) }
 
 func (a *Adapter) time(since time.Duration) time.Time { return a.created.Add(since) }
 
-// Deliver puts changed resources into the queue, in turn, as a kind of input says: to be reconciled, or to be mapped. It
-// never blocks on the controller. A resource on whose kind the controller has no input is ignored. It does not keep the
-// slice.
+// Deliver puts changed resources into the queue, as a kind of input says: to be reconciled, or to be mapped. Those that the
+// controller has changed itself come behind the others. It never blocks on the controller. A resource on whose kind the
+// controller has no input is ignored. It does not keep the slice.
 func (a *Adapter) Deliver(changes []reduced.Metadata, kind controller.InputKind) {
-	if len(changes) == 1 || !a.cfg.Own.Idle() {
-		for i := range changes {
-			if md, own, held := a.cfg.Own.Judge(&changes[i], kind); !held {
-				a.deliver(md, kind, own)
-			}
-		}
-
-		return
-	}
-
 	for part := range slices.Chunk(changes, atOnce) {
-		a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
-			for i := range part {
-				if number, ok := a.inputs.find(part[i].Key().Kind); ok && !yield(delivered(&part[i], number, kind)) {
-					return
-				}
-			}
-		}, queue.Live)
+		var room [atOnce]origin.Verdict
+
+		verdicts := room[:len(part)]
+		a.cfg.Own.Judge(part, kind, verdicts)
+
+		a.deliverAll(part, kind, verdicts, origin.Others)
+		a.deliverAll(part, kind, verdicts, origin.Itself)
 	}
 }
 
@@ -131,35 +121,66 @@ func (a *Adapter) Decided(change reduced.Metadata, kind controller.InputKind, ow
 	a.deliver(&change, kind, own)
 }
 
-func (a *Adapter) deliver(md *reduced.Metadata, kind controller.InputKind, own bool) {
-	number, ok := a.inputs.find(md.Key().Kind)
-	if !ok {
+// deliverAll delivers the changes of which the verdict is the one given, under one lock.
+func (a *Adapter) deliverAll(changes []reduced.Metadata, kind controller.InputKind, verdicts []origin.Verdict, which origin.Verdict) {
+	first := slices.Index(verdicts, which)
+
+	switch {
+	case first < 0:
+		return
+	case !slices.Contains(verdicts[first+1:], which):
+		a.deliver(&changes[first], kind, which == origin.Itself)
+
 		return
 	}
 
-	it, facts := delivered(md, number, kind)
+	a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
+		for i := range changes {
+			if verdicts[i] != which {
+				continue
+			}
 
-	switch {
-	case !own:
-		a.queue.Put(it, facts, queue.Live)
-	case facts == nil:
-		a.queue.Put(it, byItself, queue.Own)
-	default:
-		*facts = facts.AsOwn()
-		a.queue.Put(it, facts, queue.Own)
+			if number, ok := a.inputs.find(changes[i].Key().Kind); ok && !yield(delivered(&changes[i], number, kind, which == origin.Itself)) {
+				return
+			}
+		}
+	}, laneOf(which == origin.Itself))
+}
+
+func (a *Adapter) deliver(md *reduced.Metadata, kind controller.InputKind, own bool) {
+	if number, ok := a.inputs.find(md.Key().Kind); ok {
+		it, facts := delivered(md, number, kind, own)
+		a.queue.Put(it, facts, laneOf(own))
 	}
 }
 
-// delivered returns what is to be put for a change. The facts are needed only for a mapping.
-func delivered(md *reduced.Metadata, number int, kind controller.InputKind) (item, *reduced.Facts) {
+// laneOf returns the lane for what the controller has changed itself, or for what somebody else has.
+func laneOf(own bool) queue.Lane {
+	if own {
+		return queue.Own
+	}
+
+	return queue.Live
+}
+
+// delivered returns what is to be put for a change. What it is about is needed only for a mapping.
+func delivered(md *reduced.Metadata, number int, kind controller.InputKind, own bool) (item, *reduced.Facts) {
 	it := item{id: md.ID(), kind: uint32(number)}
 
 	if kind == controller.InputQPrimary {
+		if own {
+			return it, byItself
+		}
+
 		return it, nil
 	}
 
 	it.job = mapInput
+
 	facts := md.Facts
+	if own {
+		facts = facts.AsOwn()
+	}
 
 	return it, &facts
 }
