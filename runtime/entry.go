@@ -12,7 +12,6 @@ import (
 	"github.com/switchyard-run/switchyard/adapter/rruntime"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/metrics"
-	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -37,7 +36,6 @@ type entry struct {
 	// classic or queue is there, whichever form the controller has.
 	classic *rruntime.Adapter
 	queue   *qruntime.Adapter
-	own     *origin.Own // of a queue controller; nil where nobody asks
 
 	// updating is held while inputs are updated, so that updates of one controller are put in force one by one.
 	updating sync.Mutex

@@ -87,7 +87,7 @@ func BenchmarkPartsAtRest(b *testing.B) {
 		}},
 		{"queue adapter", func(string) any {
 			return qruntime.New(qruntime.Config{
-				Settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
+				Settings: &controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary)}},
 				Clock:    clock, Backoff: backoff.EngineRestart(), Metrics: counted, Logger: silent,
 			})
 		}},

@@ -61,20 +61,19 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 		guard := r.guard(e, &counted.Calls)
 
 		if !r.cfg.NoDamping {
-			e.own = origin.NewOwn(settings.Inputs, func(change reduced.Metadata, kind controller.InputKind, own bool) {
+			guard.Own = origin.NewOwn(settings.Inputs, func(change reduced.Metadata, kind controller.InputKind, own bool) {
 				e.queue.Decided(change, kind, own)
 			})
-			guard.Own = e.own
 		}
 
 		e.queue = qruntime.New(qruntime.Config{
 			Controller: ctrl,
-			Settings:   settings,
+			Settings:   &settings,
 			Runtime:    stateadapter.New(guard),
 			Skipped:    xerrors.TagIs[qtransform.SkipReconcileTag],
 			Everything: func() { r.fill(e, nil) },
 			Deadline:   r.deadline(e),
-			Own:        e.own,
+			Own:        guard.Own,
 			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,

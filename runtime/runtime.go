@@ -386,7 +386,9 @@ func (r *Runtime) first(kind reduced.Kind, ids []resource.ID) {
 // loaded has queue controllers know that what they have written to a kind may have come with its contents.
 func (r *Runtime) loaded(kind reduced.Kind) {
 	for _, e := range r.db.Targets(kind) {
-		e.own.Loaded(kind)
+		if e.queue != nil {
+			e.queue.Loaded(kind)
+		}
 	}
 }
 

@@ -70,11 +70,31 @@ var (
 
 // Adapter is the state as one controller may use it. All methods are safe for concurrent use.
 type Adapter struct {
-	cfg     Config
+	cfg     common
+	rare    *rare // nil where there is nothing of it
 	outputs outputs
 	own     own
-	warned  *sync.Map // reduced.Kind of which an uncached read was warned about; nil without the warning
 }
+
+// common is what all adapters have of their configuration, and rare what few have: thousands of controllers need not have room
+// for it.
+type (
+	common struct {
+		*Shared
+
+		Name     string
+		Declared Declarations
+		Own      *origin.Own
+		Metrics  *metrics.Calls
+		Logger   *zap.Logger
+	}
+
+	rare struct {
+		limiter *rate.Limiter
+		called  func()
+		warned  *sync.Map // reduced.Kind of which an uncached read was warned about; nil without the warning
+	}
+)
 
 // New returns an adapter. It is for whoever has no place for one.
 func New(cfg Config) *Adapter {
@@ -86,10 +106,14 @@ func New(cfg Config) *Adapter {
 
 // Init makes an adapter of a zero value, which may be a part of something larger.
 func (a *Adapter) Init(cfg Config) {
-	a.cfg = cfg
+	a.cfg = common{cfg.Shared, cfg.Name, cfg.Declared, cfg.Own, cfg.Metrics, cfg.Logger}
+
+	if cfg.Limiter != nil || cfg.Called != nil || cfg.WarnOnUncachedReads {
+		a.rare = &rare{limiter: cfg.Limiter, called: cfg.Called}
+	}
 
 	if cfg.WarnOnUncachedReads {
-		a.warned = &sync.Map{}
+		a.rare.warned = &sync.Map{}
 	}
 }
 
@@ -209,8 +233,8 @@ func (a *Adapter) cached(kind reduced.Kind) *cache.Collection {
 		return c
 	}
 
-	if a.warned != nil {
-		if _, known := a.warned.LoadOrStore(kind, struct{}{}); !known {
+	if a.rare != nil && a.rare.warned != nil {
+		if _, known := a.rare.warned.LoadOrStore(kind, struct{}{}); !known {
 			a.cfg.Logger.Warn("controller reads a kind that is not cached", zap.Stringer("kind", kind))
 		}
 	}
@@ -224,13 +248,18 @@ func (a *Adapter) unsynced(verb Verb, key reduced.Key, err error) error {
 
 // permit is the guard of all calls.
 func (a *Adapter) permit(verb Verb, key reduced.Key, allowed bool, reason error) error {
-	if a.cfg.Called != nil {
-		a.cfg.Called()
-	}
+	a.noteCall()
 
 	if allowed {
 		return nil
 	}
 
 	return &RefusedError{Reason: reason, Controller: a.cfg.Name, Verb: verb, Resource: key.Pointer()}
+}
+
+// noteCall tells who has asked for it of a call.
+func (a *Adapter) noteCall() {
+	if a.rare != nil && a.rare.called != nil {
+		a.rare.called()
+	}
 }

@@ -318,12 +318,12 @@ func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, ptr resource.P
 func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
 	a.cfg.Metrics.Wrote()
 
-	if a.cfg.Limiter == nil {
+	if a.rare == nil || a.rare.limiter == nil {
 		return nil
 	}
 
 	now := a.cfg.Clock.Now()
-	turn := a.cfg.Limiter.ReserveN(now, 1)
+	turn := a.rare.limiter.ReserveN(now, 1)
 
 	if !turn.OK() {
 		return fmt.Errorf("controller %q could not %s %s: its change rate limit lets nothing pass", a.cfg.Name, verb, reduced.KeyOf(ptr))
@@ -397,10 +397,7 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) er
 // StartTrackingOutputs begins to remember which outputs are created, updated or modified, successfully or not, and
 // forgets what was remembered before.
 func (a *Adapter) StartTrackingOutputs() {
-	if a.cfg.Called != nil {
-		a.cfg.Called()
-	}
-
+	a.noteCall()
 	a.outputs.start()
 }
 

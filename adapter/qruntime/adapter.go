@@ -34,8 +34,8 @@ const atOnce = 512
 // Config is what an adapter is made of. All fields but Own are needed.
 type Config struct {
 	Controller controller.QController
-	// Settings is what the controller returned, read once.
-	Settings controller.QSettings
+	// Settings is what the controller returned, read once. The adapter does not keep it.
+	Settings *controller.QSettings
 	// Runtime is the controller's guarded view of the state.
 	Runtime controller.QRuntime
 	// Skipped tells whether an error asks for the item to be left alone until the next change.
@@ -61,6 +61,7 @@ type Config struct {
 // Adapter runs one queue controller.
 type Adapter struct {
 	cfg      Config
+	hooks    *hooks // nil where there is none
 	queue    *queue.Keyed[item, *reduced.Facts]
 	inputs   inputs
 	recorder adapter.Recorder
@@ -89,7 +90,12 @@ func New(cfg Config) *Adapter {
 	}
 
 	a.limit = int32(min(cfg.Settings.Concurrency.ValueOr(1), math.MaxInt32))
-	a.cfg.Settings.Inputs, a.cfg.Settings.Outputs = nil, nil // not needed any more
+	a.cfg.Settings = nil
+
+	if run, shutdown := cfg.Settings.RunHook, cfg.Settings.ShutdownHook; run != nil || shutdown != nil {
+		a.hooks = &hooks{run, shutdown}
+	}
+
 	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, *reduced.Facts]{Hash: item.hash, Compare: item.compare, Merge: merge, Ready: a.hire})
 	a.recorder.Enter(adapter.Registered, a.created)
 
@@ -120,6 +126,10 @@ func (a *Adapter) Deliver(changes []reduced.Metadata, kind controller.InputKind)
 func (a *Adapter) Decided(change reduced.Metadata, kind controller.InputKind, own bool) {
 	a.deliver(&change, kind, own)
 }
+
+// Loaded says that all contents of a kind were loaded: what the controller has written before may be among them, and never come
+// as a change.
+func (a *Adapter) Loaded(kind reduced.Kind) { a.cfg.Own.Loaded(kind) }
 
 // deliverAll delivers the changes of which the verdict is the one given, under one lock.
 func (a *Adapter) deliverAll(changes []reduced.Metadata, kind controller.InputKind, verdicts []origin.Verdict, which origin.Verdict) {
@@ -252,7 +262,7 @@ func (a *Adapter) Start(ctx context.Context) {
 	a.open = true
 	a.mu.Unlock()
 
-	if a.cfg.Settings.RunHook != nil {
+	if a.hooks != nil && a.hooks.run != nil {
 		a.runHook()
 	}
 
@@ -270,7 +280,7 @@ func (a *Adapter) Wait() {
 	a.queue.Stop()
 	a.running.Wait()
 
-	if started && a.cfg.Settings.ShutdownHook != nil {
+	if started && a.hooks != nil && a.hooks.shutdown != nil {
 		a.shutdown()
 	}
 

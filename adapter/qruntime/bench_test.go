@@ -59,7 +59,7 @@ func benchmarked(b testing.TB, c *counting, workers uint) *qruntime.Adapter {
 
 	a := qruntime.New(qruntime.Config{
 		Controller: c,
-		Settings: controller.QSettings{
+		Settings: &controller.QSettings{
 			Concurrency: optional.Some(workers),
 			Inputs: []controller.Input{
 				{Namespace: "n", Type: conformance.IntResourceType, Kind: controller.InputQPrimary},
@@ -208,7 +208,7 @@ func BenchmarkItemMemory(b *testing.B) {
 		b.Run(fmt.Sprint(kind), func(b *testing.B) {
 			for b.Loop() {
 				a := qruntime.New(qruntime.Config{
-					Settings: controller.QSettings{Inputs: []controller.Input{{Namespace: "n", Type: conformance.IntResourceType, Kind: kind}}},
+					Settings: &controller.QSettings{Inputs: []controller.Input{{Namespace: "n", Type: conformance.IntResourceType, Kind: kind}}},
 					Clock:    clock,
 				})
 				before := heapInUse()

@@ -1,14 +1,22 @@
 package qruntime
 
 import (
+	"context"
 	"runtime/pprof"
 	"sync"
 	"time"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/adapter"
 )
+
+// hooks are those of a controller that has any.
+type hooks struct {
+	run      func(context.Context, *zap.Logger, controller.QRuntime) error
+	shutdown func()
+}
 
 // hook runs the controller's run hook, and runs it again when it fails. It belongs to the hook's goroutine.
 type hook struct {
@@ -38,7 +46,7 @@ func (h *hook) step() bool {
 		h.started = a.cfg.Clock.Now()
 		a.inHook.Store(&hooked{"run hook", h.started})
 
-		err = adapter.Contain(func() error { return a.cfg.Settings.RunHook(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
+		err = adapter.Contain(func() error { return a.hooks.run(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
 	}
 
 	a.inHook.Store(nil)
@@ -94,7 +102,7 @@ func (a *Adapter) shutdown() {
 
 		pprof.SetGoroutineLabels(a.ctx)
 		err = adapter.Contain(func() error {
-			a.cfg.Settings.ShutdownHook()
+			a.hooks.shutdown()
 
 			return nil
 		})

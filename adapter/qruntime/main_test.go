@@ -101,7 +101,7 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 
 		b.Adapter = qruntime.New(qruntime.Config{
 			Controller: callbacks{b},
-			Settings:   b.settings,
+			Settings:   &b.settings,
 			Skipped:    func(err error) bool { return errors.Is(err, errSkip) },
 			Everything: func() { b.fill(b.known...) },
 			Clock:      clock,

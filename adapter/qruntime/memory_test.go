@@ -24,7 +24,7 @@ func TestMemoryOfAnItem(t *testing.T) {
 
 	for kind, most := range map[controller.InputKind]int64{controller.InputQPrimary: 100, controller.InputQMapped: 150} {
 		a := qruntime.New(qruntime.Config{
-			Settings: controller.QSettings{Inputs: []controller.Input{{Namespace: "n", Type: conformance.IntResourceType, Kind: kind}}},
+			Settings: &controller.QSettings{Inputs: []controller.Input{{Namespace: "n", Type: conformance.IntResourceType, Kind: kind}}},
 			Clock:    clock,
 		})
 		before := heapInUse()
@@ -48,7 +48,7 @@ func TestMemoryOfAnIdleAdapter(t *testing.T) {
 
 	for i := range adapters {
 		adapters[i] = qruntime.New(qruntime.Config{
-			Settings: controller.QSettings{Inputs: []controller.Input{
+			Settings: &controller.QSettings{Inputs: []controller.Input{
 				{Namespace: "n", Type: conformance.IntResourceType, Kind: controller.InputQPrimary},
 				{Namespace: "n", Type: conformance.StrResourceType, Kind: controller.InputQMapped},
 			}},
