@@ -42,6 +42,7 @@ type entry struct {
 
 	// The fields below are guarded by Runtime.mu.
 	entered bool // it was registered, and was not unregistered
+	waits   bool // the wakeup that it begins with is counted when the engine runs, see Runtime.count
 	started bool
 	ctx     context.Context // that ends the controller; nil before it is started, not changed afterwards
 	cancel  context.CancelFunc

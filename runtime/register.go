@@ -129,14 +129,14 @@ func (r *Runtime) register(
 		return err
 	}
 
-	ctx, err := r.enter(e)
+	ctx, counted, err := r.enter(e)
 	if err != nil {
 		r.db.Remove(node)
 
 		return r.describe(name, err)
 	}
 
-	if e.classic != nil {
+	if counted {
 		e.classic.Admit()
 	}
 
@@ -166,23 +166,30 @@ func (r *Runtime) register(
 }
 
 // enter takes a declared controller into the engine, and returns the context of the run where it runs already. Otherwise
-// Run comes to start the controller.
-func (r *Runtime) enter(e *entry) (context.Context, error) {
+// Run comes to start the controller. It tells whether the wakeup that the controller begins with is to be counted now.
+func (r *Runtime) enter(e *entry) (ctx context.Context, counted bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	switch r.phase {
 	case stopped:
-		return nil, ErrStopped
+		return nil, false, ErrStopped
 	case running:
 		e.entered = true
 		e.showQueue(r.metrics)
 
-		return r.ctx, nil
+		return r.ctx, e.classic != nil, nil
 	default:
 		e.entered = true
+		e.waits = e.classic != nil && r.admitted == admittedAtOnce
 
-		return nil, nil
+		if e.classic == nil || e.waits {
+			return nil, false, nil
+		}
+
+		r.admitted++
+
+		return nil, true, nil
 	}
 }
 

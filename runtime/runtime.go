@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,8 +57,10 @@ type Runtime struct {
 	phase   phase
 	ctx     context.Context // of the run
 	end     context.CancelFunc
-	failure *watchError    // that ended the run, or nil
-	ending  sync.WaitGroup // unregistrations under way
+	failure *watchError // that ended the run, or nil
+	// admitted is how many controllers have had their first wakeup counted before the run.
+	admitted int
+	ending   sync.WaitGroup // unregistrations under way
 }
 
 type phase int
@@ -150,6 +151,8 @@ func (r *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 
+	r.count(registered)
+
 	var own sync.WaitGroup
 
 	own.Go(func() { r.intake.run(ctx) })
@@ -226,8 +229,7 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered
 		}
 	}
 
-	// The metrics are maps of sorted keys, which take many in their order at the least cost.
-	for _, e := range slices.SortedFunc(slices.Values(registered), func(a, b *entry) int { return cmp.Compare(a.name(), b.name()) }) {
+	for _, e := range byName(registered, func(e *entry) bool { return e.queue != nil }) {
 		e.showQueue(r.metrics)
 	}
 
