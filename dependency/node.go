@@ -171,5 +171,24 @@ func (n *Node[T]) Kinds() []reduced.Kind {
 	return slices.Compact(kinds)
 }
 
+// Woken appends the kinds of the inputs to a slice, in any order, if there are no more than some eight and none of them needs known
+// keys to be tracked; else it returns false.
+func (n *Node[T]) Woken(kinds []reduced.Kind) (all []reduced.Kind, ok bool) {
+	few := n.few.Load()
+	if few == nil {
+		return kinds, false
+	}
+
+	for _, d := range *few {
+		if tracks(d.input.Kind) {
+			return kinds, false
+		}
+
+		kinds = append(kinds, d.kind())
+	}
+
+	return kinds, true
+}
+
 // inOrder orders nodes by their registration, under Database.mu.
 func inOrder[T any](a, b *Node[T]) int { return cmp.Compare(a.at, b.at) }

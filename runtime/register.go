@@ -144,10 +144,7 @@ func (r *Runtime) register(
 		return nil
 	}
 
-	kinds := node.Kinds()
-	r.watches.adjust(kinds)
-
-	failed := r.watches.attempted(ctx, kinds)
+	failed := r.watch(ctx, node)
 	if failed == nil || r.cfg.OnWatchFailure != EndRun {
 		if e.queue != nil {
 			r.fill(e, nil)
@@ -163,6 +160,21 @@ func (r *Runtime) register(
 	}
 
 	return nil
+}
+
+// watch has the watches opened that a declared controller needs, and returns when the first attempt to open each has come to an
+// end, with the failure of the first that could not be opened. Mostly all are open for others already.
+func (r *Runtime) watch(ctx context.Context, node *dependency.Node[*entry]) error {
+	var room [8]reduced.Kind
+
+	if kinds, ok := node.Woken(room[:0]); ok && r.cfg.OnWatchFailure != EndRun && r.watches.opened(kinds) {
+		return nil
+	}
+
+	kinds := node.Kinds()
+	r.watches.adjust(kinds)
+
+	return r.watches.attempted(ctx, kinds)
 }
 
 // enter takes a declared controller into the engine, and returns the context of the run where it runs already. Otherwise

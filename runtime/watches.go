@@ -194,6 +194,28 @@ func (s *watches) attempted(ctx context.Context, kinds []reduced.Kind) error {
 	return failed
 }
 
+// opened tells whether there is a watch of each kind, and the first attempt to open it has come to an end: then there is nothing
+// to be done for who wants no more than to be woken, and has said so already.
+func (s *watches) opened(kinds []reduced.Kind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, kind := range kinds {
+		w := s.open[kind]
+		if w == nil {
+			return false
+		}
+
+		select {
+		case <-w.opened:
+		default:
+			return false
+		}
+	}
+
+	return true
+}
+
 // ready tells whether attempted would return at once.
 func (s *watches) ready(kinds []reduced.Kind) bool {
 	for _, kind := range kinds {
