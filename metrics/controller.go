@@ -1,5 +1,7 @@
 package metrics
 
+import "time"
+
 // Calls is what is counted of the calls of a controller of either form. The zero value counts nothing. It is safe for
 // concurrent use, and not to be copied.
 type Calls struct {
@@ -27,26 +29,44 @@ func (c *Classic) Crashed() { c.crashes.add(controllerCrashes, c.name, 1) }
 // Woken counts a wakeup.
 func (c *Classic) Woken() { c.wakeups.add(controllerWakeups, c.name, 1) }
 
-// Queue is what is counted of a queue controller. The zero value counts nothing.
+// Queue is what is counted of a queue controller. The zero value counts nothing. It is safe for concurrent use, and not to be
+// copied.
 type Queue struct {
 	Calls
 
-	// Crashes counts failed passes and hooks.
-	Crashes Counter
-	// Processed counts finished passes of Reconcile.
-	Processed Counter
-	// Skips counts passes that ended with a skip.
-	Skips Counter
-	// Requeues counts items put back for later, by error or on request.
-	Requeues Counter
-	// Damped counts the passes of all controllers of the engine after which an item had to wait because its passes write what
-	// wakes them. Nil counts nothing.
-	Damped *Counter
-	// MappedIn and MappedOut count calls of MapInput and the pointers they returned.
-	MappedIn, MappedOut Counter
-	// ReconcileBusy and MapBusy sum the time spent in the callbacks.
-	ReconcileBusy, MapBusy Seconds
+	damped *Counter
+
+	crashes, skips, requeues, processed, mapIn, mapOut count
+	reconcileBusy, mapBusy                             seconds
 }
+
+// Crashed counts a failed pass or hook.
+func (q *Queue) Crashed() { q.crashes.add(queueCrashes, q.name, 1) }
+
+// Skipped counts a pass that ended with a skip.
+func (q *Queue) Skipped() { q.skips.add(queueSkips, q.name, 1) }
+
+// Requeued counts an item put back for later, by error or on request.
+func (q *Queue) Requeued() { q.requeues.add(queueRequeues, q.name, 1) }
+
+// Damped counts, for all controllers of the engine, a pass after which an item had to wait because its passes write what wakes
+// them.
+func (q *Queue) Damped() { q.damped.Inc() }
+
+// Reconciled counts a finished pass of Reconcile, and sums how long it took.
+func (q *Queue) Reconciled(took time.Duration) {
+	q.processed.add(queueProcessed, q.name, 1)
+	q.reconcileBusy.add(queueReconcileBusy, q.name, took)
+}
+
+// Maps counts a call of MapInput.
+func (q *Queue) Maps() { q.mapIn.add(queueMappedIn, q.name, 1) }
+
+// Mapped sums how long a call of MapInput took.
+func (q *Queue) Mapped(took time.Duration) { q.mapBusy.add(queueMapBusy, q.name, took) }
+
+// MappedTo counts pointers that a call of MapInput has returned.
+func (q *Queue) MappedTo(pointers int) { q.mapOut.add(queueMappedOut, q.name, pointers) }
 
 // Classic returns the metrics of a classic controller. The name is not empty.
 func (e *Engine) Classic(name string) Classic {
@@ -57,26 +77,11 @@ func (e *Engine) Classic(name string) Classic {
 	return Classic{Calls: Calls{name: name}}
 }
 
-// Queue returns the metrics of a queue controller.
+// Queue returns the metrics of a queue controller. The name is not empty.
 func (e *Engine) Queue(name string) *Queue {
-	q := &Queue{}
-
-	if e.enabled {
-		q.name = name
-		q.Damped = e.damped
-
-		q.Crashes.of(queueCrashes, &q.name)
-		q.Processed.of(queueProcessed, &q.name)
-		q.Skips.of(queueSkips, &q.name)
-		q.Requeues.of(queueRequeues, &q.name)
-		q.MappedIn.of(queueMappedIn, &q.name)
-		q.MappedOut.of(queueMappedOut, &q.name)
-		q.ReconcileBusy.of(queueReconcileBusy, &q.name)
-		q.MapBusy.of(queueMapBusy, &q.name)
+	if !e.enabled {
+		return &Queue{}
 	}
 
-	return q
+	return &Queue{Calls: Calls{name: name}, damped: e.damped}
 }
-
-func (c *Counter) of(f family, name *string) { c.in, c.key = f, name }
-func (s *Seconds) of(f family, name *string) { s.in, s.key = f, name }

@@ -33,53 +33,39 @@ func (c *count) add(in family, key string, n int) {
 	shown.Add(int64(n))
 }
 
-// Counter is a count that only grows. It enters its map with the first count. The zero value counts nothing, nor does nil. It is safe
-// for concurrent use, and not to be copied.
-type Counter struct {
-	count
-
-	key *string
-	in  family
-}
+// Counter is a count of the engine's own that only grows. The zero value counts nothing, nor does nil. It is safe for concurrent
+// use, and not to be copied.
+type Counter struct{ shown atomic.Pointer[expvar.Int] }
 
 // Inc adds one.
 func (c *Counter) Inc() { c.Add(1) }
 
-// Add adds n. The first count waits for whoever is reading all of the map.
+// Add adds n.
 func (c *Counter) Add(n int) {
 	if c == nil {
 		return
 	}
 
-	key := ""
-	if c.key != nil {
-		key = *c.key
+	if shown := c.shown.Load(); shown != nil {
+		shown.Add(int64(n))
 	}
-
-	c.add(c.in, key, n)
 }
 
-// Seconds is a sum of durations in seconds, which enters its map as a [Counter] does. The zero value sums nothing. It
-// is safe for concurrent use, and not to be copied.
-type Seconds struct {
-	shown atomic.Pointer[expvar.Float]
-	key   *string
-	in    family
-}
+// seconds is a sum of durations, which enters its map as a count does.
+type seconds struct{ shown atomic.Pointer[expvar.Float] }
 
-// Add adds the duration. The first one waits for whoever is reading all of the map.
-func (s *Seconds) Add(d time.Duration) {
+func (s *seconds) add(in family, key string, d time.Duration) {
 	shown := s.shown.Load()
 
 	if shown == nil {
-		if s.in == none {
+		if key == "" {
 			return
 		}
 
-		m := s.in.counts()
-		m.AddFloat(*s.key, 0)
+		m := in.counts()
+		m.AddFloat(key, 0)
 
-		if shown, _ = m.Get(*s.key).(*expvar.Float); shown == nil {
+		if shown, _ = m.Get(key).(*expvar.Float); shown == nil {
 			return
 		}
 

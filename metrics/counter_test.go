@@ -28,7 +28,7 @@ func TestCountersEnterWithTheFirstCount(t *testing.T) {
 
 	classic.Wrote()
 	queue.Wrote() // of the same name, which adds up
-	queue.MapBusy.Add(time.Second)
+	queue.Mapped(time.Second)
 
 	for key, m := range published {
 		want := map[string]string{"controller_writes": "2", "qcontroller_map_busy": "1"}[key]
@@ -75,7 +75,7 @@ func TestForeignEntriesAreLeftAlone(t *testing.T) {
 
 	classic := e.Classic(name)
 	classic.Crashed()
-	e.Queue(name).MapBusy.Add(time.Second)
+	e.Queue(name).Mapped(time.Second)
 
 	assert.Equal(t, `""`, value(contract.ControllerCrashes, name))
 	assert.Equal(t, `""`, value(contract.QControllerMapBusy, name))

@@ -181,8 +181,8 @@ func TestSwitchedOffMetricsCostNothing(t *testing.T) {
 		classic.Woken()
 		classic.Read()
 		e.Finished().Inc()
-		queue.Processed.Add(2)
-		queue.ReconcileBusy.Add(time.Second)
+		queue.Reconciled(time.Second)
+		queue.MappedTo(2)
 		own.Inc()
 	}))
 	require.Equal(t, before, snapshot())
@@ -211,7 +211,6 @@ func TestCountingDoesNotAllocate(t *testing.T) {
 	counted := e.Queue(t.Name() + e.Name())
 
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		counted.Processed.Inc()
-		counted.ReconcileBusy.Add(time.Second)
+		counted.Reconciled(time.Second)
 	}))
 }

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"expvar"
 	"fmt"
+	"time"
 
 	"github.com/switchyard-run/switchyard/metrics"
 )
@@ -13,7 +14,7 @@ func Example() {
 
 	// What the contract counts is found where its dashboards look for it.
 	counted := engine.Queue("ExampleController")
-	counted.Processed.Inc()
+	counted.Reconciled(time.Second)
 
 	queued := 7
 	engine.QueueLength("ExampleController", func() int { return queued })

@@ -66,16 +66,15 @@ func TestControllersAreCountedUnderTheirNames(t *testing.T) {
 		}
 	}
 
-	for i, count := range []*metrics.Counter{
-		&queue.Crashes, &queue.Skips, &queue.Requeues, &queue.Processed, &queue.MappedIn, &queue.MappedOut,
+	for i, count := range []func(){
+		queue.Crashed, queue.Skipped, queue.Requeued, func() { queue.Reconciled(100 * time.Millisecond) }, queue.Maps, func() { queue.MappedTo(1) },
 	} {
-		count.Add(i + 1)
-		count.Inc()
+		for range i + 2 {
+			count()
+		}
 	}
 
-	queue.MapBusy.Add(1500 * time.Millisecond)
-	queue.ReconcileBusy.Add(250 * time.Millisecond)
-	queue.ReconcileBusy.Add(250 * time.Millisecond)
+	queue.Mapped(1500 * time.Millisecond)
 
 	for key, want := range map[string]string{
 		"controller_crashes": "1", "controller_wakeups": "2", "controller_reads": "3", "controller_writes": "4",
@@ -102,11 +101,11 @@ func TestCountsAreSumsOverEngines(t *testing.T) {
 	one, other := metrics.NewEngine(true), metrics.NewEngine(true)
 	name := t.Name() + one.Name()
 
-	one.Queue(name).Processed.Add(2)
-	other.Queue(name).Processed.Add(3)
-	assert.Equal(t, "5", contract.QControllerProcessed.Get(name).String())
+	one.Queue(name).MappedTo(2)
+	other.Queue(name).MappedTo(3)
+	assert.Equal(t, "5", contract.QControllerMappedOut.Get(name).String())
 
 	// They stay when an engine goes: a count does not go back.
 	one.Close()
-	assert.Equal(t, "5", contract.QControllerProcessed.Get(name).String())
+	assert.Equal(t, "5", contract.QControllerMappedOut.Get(name).String())
 }

@@ -153,7 +153,7 @@ func (a *Adapter) damp(p *pass, passes, times int, now, delay time.Duration) {
 	}
 
 	a.damped.Load().add(p.item, damping{passes, now + delay}, now)
-	a.cfg.Metrics.Damped.Inc()
+	a.cfg.Metrics.Damped()
 
 	if bits.OnesCount(uint(times)) == 1 {
 		a.cfg.Logger.Warn("an item is woken again and again by what its own passes write, and waits for its backoff",

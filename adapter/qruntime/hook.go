@@ -69,7 +69,7 @@ func (h *hook) step() bool {
 
 	attempt, delay := h.retry.Failed(now.Sub(h.started))
 
-	a.cfg.Metrics.Crashes.Inc()
+	a.cfg.Metrics.Crashed()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
 	a.cfg.Logger.Error("run hook failed and will be run again", append(adapter.ErrorFields(err),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
@@ -114,7 +114,7 @@ func (a *Adapter) shutdown() {
 	a.inHook.Store(nil)
 
 	if err != nil {
-		a.cfg.Metrics.Crashes.Inc()
+		a.cfg.Metrics.Crashed()
 		a.cfg.Logger.Error("shutdown hook failed", adapter.ErrorFields(err)...)
 	}
 }

@@ -34,7 +34,7 @@ func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, p *pass) (item
 
 // mapOnce appends what the controller maps the resource to. It is checked as a whole.
 func (a *Adapter) mapOnce(ctx context.Context, logger *zap.Logger, items []item, md reduced.Metadata) ([]item, error) {
-	a.cfg.Metrics.MappedIn.Inc()
+	a.cfg.Metrics.Maps()
 
 	pointers, err := a.cfg.Controller.MapInput(ctx, logger, a.cfg.Runtime, &md)
 	if err != nil {

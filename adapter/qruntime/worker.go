@@ -148,10 +148,9 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	w.prepare()
 
 	if p.item.job == mapInput {
-		a.cfg.Metrics.MapBusy.Add(ran)
+		a.cfg.Metrics.Mapped(ran)
 	} else {
-		a.cfg.Metrics.Processed.Inc()
-		a.cfg.Metrics.ReconcileBusy.Add(ran)
+		a.cfg.Metrics.Reconciled(ran)
 	}
 
 	switch out := a.judge(err); out.verdict {
@@ -230,11 +229,11 @@ func (w *worker) takeNext(done item) {
 // succeeded puts what is to be reconciled because of the pass.
 func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Duration) {
 	if skipped {
-		a.cfg.Metrics.Skips.Inc()
+		a.cfg.Metrics.Skipped()
 	}
 
 	if len(mapped) > 0 {
-		a.cfg.Metrics.MappedOut.Add(len(mapped))
+		a.cfg.Metrics.MappedTo(len(mapped))
 
 		if p.own() {
 			a.queue.PutAll(toReconcile(mapped, byItself), queue.Own)
@@ -256,7 +255,7 @@ func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Durat
 
 // postponed returns when the item is to be worked on again, and which failure in a row it was, 0 for none.
 func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Duration) (delay time.Duration, attempt int) {
-	a.cfg.Metrics.Requeues.Inc()
+	a.cfg.Metrics.Requeued()
 
 	if out.verdict == requeued {
 		if delay = out.after; delay > 0 {
@@ -284,7 +283,7 @@ func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Durat
 		delay = a.backoff(attempt)
 	}
 
-	a.cfg.Metrics.Crashes.Inc()
+	a.cfg.Metrics.Crashed()
 	a.recorder.Note(err, attempt, a.time(now+delay))
 
 	if entry := a.cfg.Logger.Check(zapcore.ErrorLevel, "pass failed and will be run again"); entry != nil {
