@@ -257,13 +257,22 @@ func (q *Keyed[K, V]) rest(key K, as State, delay time.Duration) (tell bool) {
 }
 
 // GoOn counts one more time in a row that a key was worked on for no other reason than what was put into [Own], and returns
-// the count, which stays at 255 once it is there. The streak is over with Done, and when the key is put into any other lane;
-// [Keyed.Retry], [Keyed.Hold] and [Keyed.Rest] keep it. For a key that is not being processed it returns 0.
+// the count, which stays at 255 once it is there. The streak is over with Done and [Keyed.BreakOff], when the key is put into any
+// other lane, and when the delay of [Keyed.Retry] has passed without a put; [Keyed.Hold] and [Keyed.Rest] keep it. For a key that
+// is not being processed it returns 0.
 func (q *Keyed[K, V]) GoOn(key K) int {
 	q.mu.Lock()
 	defer q.unlock()
 
 	return q.items.goOn(key)
+}
+
+// BreakOff ends the streak of a key that is being processed, see [Keyed.GoOn].
+func (q *Keyed[K, V]) BreakOff(key K) {
+	q.mu.Lock()
+	defer q.unlock()
+
+	q.items.breakOff(key)
 }
 
 // Fail counts one more failure of a key and returns the count, 1 for the first. It changes nothing else, and the key

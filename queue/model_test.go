@@ -73,7 +73,7 @@ type record[K comparable] struct {
 	againLane queue.Lane
 	// firm tells that a delayed key, or one that is remembered, is not made ready by what is put into Own.
 	firm bool
-	// streak counts up to what is not put into Own.
+	// streak counts up to what is not put into Own, and to the end of a delay that is not firm.
 	streak int
 	// turn orders what is in one state.
 	turn int
@@ -143,6 +143,10 @@ func (m *keyedModel[K]) advance(d time.Duration) {
 
 	for _, r := range m.in(queue.Delayed) {
 		if !r.Due.After(m.now) {
+			if !r.firm {
+				r.streak = 0
+			}
+
 			m.enter(r, queue.Ready)
 		}
 	}
@@ -293,6 +297,12 @@ func (m *keyedModel[K]) goOn(key K) int {
 	return r.streak
 }
 
+func (m *keyedModel[K]) breakOff(key K) {
+	if r := m.find(key); r != nil && r.State == queue.Processing {
+		r.streak = 0
+	}
+}
+
 func (m *keyedModel[K]) stop() {
 	for _, r := range slices.Clone(m.records) {
 		if r.State == queue.Processing {
@@ -390,7 +400,7 @@ func runKeyed[K comparable](t require.TestingT, keys keys[K], c choices) {
 		wantTold := 0
 		told = 0
 
-		switch op := c.pick(32); op {
+		switch op := c.pick(33); op {
 		case 0, 1, 2, 3, 25, 26:
 			lane := queue.Lane(op % 3)
 			q.Put(key, value, lane)
@@ -459,6 +469,9 @@ func runKeyed[K comparable](t require.TestingT, keys keys[K], c choices) {
 			wantTold = m.told()
 		case 31:
 			require.Equal(t, m.goOn(key), q.GoOn(key))
+		case 32:
+			q.BreakOff(key)
+			m.breakOff(key)
 		case 14:
 			m.failures[key]++
 			require.Equal(t, m.failures[key], q.Fail(key))

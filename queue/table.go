@@ -279,7 +279,8 @@ func (t *table[K, V]) collect(now time.Duration) int {
 	for due, some := t.delayed.next(); some && due <= now; due, some = t.delayed.next() {
 		_, r := t.delayed.pop()
 
-		if e := t.entries.at(r); !e.waits() {
+		e := t.entries.at(r)
+		if !e.waits() {
 			t.remembered--
 			e.streak = 0
 			t.settle(r)
@@ -287,7 +288,11 @@ func (t *table[K, V]) collect(now time.Duration) int {
 			continue
 		}
 
-		t.makeReady(r, t.entries.at(r).lane, due)
+		if e.state == Delayed {
+			e.streak = 0 // it was put into nothing meanwhile, and comes by itself
+		}
+
+		t.makeReady(r, e.lane, due)
 
 		count++
 	}
@@ -312,6 +317,13 @@ func (t *table[K, V]) goOn(key K) int {
 	}
 
 	return int(e.streak)
+}
+
+// breakOff ends the streak of a key that is being processed.
+func (t *table[K, V]) breakOff(key K) {
+	if r := t.find(key, t.hashOf(key)); r != 0 && t.entries.at(r).state == Processing {
+		t.entries.at(r).streak = 0
+	}
 }
 
 // delayedCount returns how many keys become ready later.

@@ -300,6 +300,48 @@ func TestSlowedDownItemSeesItsLastChange(t *testing.T) {
 	})
 }
 
+// A pass that asks to run again later, and writes something each time that it does, is no circle: it runs when it has asked
+// to, and nobody is warned.
+func TestHeartbeatsAreNoCircle(t *testing.T) {
+	for name, mapped := range map[string]int{"mapped": 2, "not mapped": 1} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				core, logs := observer.New(zap.WarnLevel)
+				w := newWorld(t, nil, runtime.Config{Backoff: steady}, zap.New(core))
+				began := time.Now()
+
+				var passes journal[time.Duration]
+
+				c := loops(1, func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+					passes.add(time.Since(began))
+
+					if err := writes(ctx, r, ptr.ID(), int(time.Since(began).Hours())); err != nil {
+						return err
+					}
+
+					return controller.NewRequeueInterval(time.Hour)
+				})
+
+				if mapped == 1 {
+					c.mapInput = nil
+				}
+
+				w.register(c)
+				w.create(newSource("s", 0))
+				w.start()
+				time.Sleep(99*time.Hour + time.Minute)
+				synctest.Wait()
+
+				require.Len(t, passes.all(), 100*mapped)
+				assert.Equal(t, 99*time.Hour, passes.last())
+				assert.Empty(t, logs.All())
+				assert.Zero(t, controllerHealth(t, w, "loops").Damped)
+				w.end()
+			})
+		})
+	}
+}
+
 // One parent and two hundred children at once are a lot of work, and no circle.
 func TestManyChildrenAreNoCircle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

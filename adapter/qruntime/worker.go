@@ -185,7 +185,12 @@ func (w *worker) postpone(p *pass, out outcome, err error, now, ran time.Duratio
 	delay, attempt := a.postponed(p, out, err, now, ran)
 	stands := attempt > 0
 
-	switch streak := w.goesOn(p); {
+	streak := w.goesOn(p)
+	if streak == 0 {
+		a.queue.BreakOff(p.item)
+	}
+
+	switch {
 	case !stands:
 		if calm, needed := a.calming(p, streak, now); needed {
 			delay, stands = min(delay, calm), true
