@@ -215,6 +215,54 @@ func TestCirclesAreSlowedDown(t *testing.T) {
 	}
 }
 
+// quickerThanUpdate is a state in which somebody else is quicker than the first update.
+type quickerThanUpdate struct {
+	state.CoreState
+
+	other func()
+}
+
+func (q *quickerThanUpdate) Update(ctx context.Context, res resource.Resource, opts ...state.UpdateOption) error {
+	if other := q.other; other != nil {
+		q.other = nil
+
+		other()
+	}
+
+	return q.CoreState.Update(ctx, res, opts...)
+}
+
+// Who wants to hold a resource, and finds that somebody else has done it in the same moment, has not done it.
+func TestSameChangeOfSomebodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newState()
+		quicker := &quickerThanUpdate{CoreState: st}
+		w := newWorld(t, state.WrapCore(quicker), runtime.Config{Backoff: steady}, nil)
+		began := time.Now()
+
+		var passes journal[time.Duration]
+
+		w.register(loops(1, func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+			passes.add(time.Since(began))
+
+			if err := r.AddFinalizer(ctx, ptr, "f"); err != nil {
+				return err
+			}
+
+			return errBroken
+		}))
+		w.start()
+		synctest.Wait()
+
+		quicker.other = func() { assert.NoError(t, st.AddFinalizer(t.Context(), sourcePtr("s"), "f")) }
+
+		w.create(newSource("s", 0))
+		synctest.Wait()
+		assert.Equal(t, []time.Duration{0, 0}, passes.all(), "the second is for what somebody else has changed")
+		w.end()
+	})
+}
+
 // The switch has every change wake at once. The controller here ends it itself.
 func TestNothingIsSlowedDownOnRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -246,13 +246,18 @@ func (a *Adapter) finalize(
 	own := a.cfg.Own.Write(ptr)
 	defer own.End()
 
+	attempted := false
+
 	res, err := a.cfg.State.UpdateWithConflicts(ctx, ptr, func(res resource.Resource) error {
 		fins := res.Metadata().Finalizers()
 		before := len(*fins)
 
-		if change(fins); len(*fins) != before {
+		// Where somebody else was quicker with the same change, there is nothing left to be changed, and nothing is expected any more.
+		if change(fins); len(*fins) != before || attempted {
 			own.OnTopOf(res.Metadata().Version())
 		}
+
+		attempted = true
 
 		return nil
 	}, state.WithUpdateOwner(current.Metadata().Owner()), phase)
