@@ -30,7 +30,7 @@ type Own struct {
 	follows []followed
 	release func(md reduced.Metadata, kind controller.InputKind, own bool)
 
-	// made counts the writes that have made a change.
+	// made counts the writes that have made a change, but for those of a [Hand].
 	made atomic.Uint64
 	// pending counts the notes.
 	pending atomic.Int64
@@ -122,7 +122,7 @@ func (o *Own) shown(key reduced.Key) (changes, end bool) {
 	return false, end
 }
 
-// Made counts the writes that have changed what the controller is told of. It only grows.
+// Made counts the writes that have changed what the controller is told of, but for those that a [Hand] has counted. It only grows.
 func (o *Own) Made() uint64 {
 	if o == nil {
 		return 0

@@ -1,6 +1,7 @@
 package origin_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -70,7 +71,7 @@ func merged(all ...reduced.Metadata) reduced.Metadata {
 
 // begin begins to write on top of a version.
 func (b *bench) begin(on uint64) *origin.Write {
-	w := b.Write(subject())
+	w := b.Write(context.Background(), subject())
 	w.OnTopOf(versionOf(on))
 
 	return w
@@ -84,7 +85,7 @@ func (b *bench) makes(version uint64) {
 }
 
 func (b *bench) destroys() {
-	w := b.Destroy(subject())
+	w := b.Destroy(context.Background(), subject())
 	w.Ending()
 	w.Ended()
 	w.End()
@@ -190,7 +191,7 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	require.Nil(t, origin.NewOwn([]controller.Input{one, input(controller.InputQMapped)}, nil), "a change comes twice")
 
 	o := origin.NewOwn([]controller.Input{one}, nil)
-	w := o.Write(conformance.NewIntResource("n", "b", 0).Metadata())
+	w := o.Write(context.Background(), conformance.NewIntResource("n", "b", 0).Metadata())
 	w.OnTopOf(resource.VersionUndefined)
 	w.Made(versionOf(1))
 	w.End()
@@ -198,7 +199,7 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	require.Zero(t, o.Made())
 
 	ends := origin.NewOwn([]controller.Input{input(controller.InputQMappedDestroyReady)}, nil)
-	w = ends.Write(subject())
+	w = ends.Write(context.Background(), subject())
 	w.OnTopOf(resource.VersionUndefined)
 	w.Made(versionOf(1))
 	w.End()
@@ -212,7 +213,7 @@ func TestNotesAreBounded(t *testing.T) {
 	o := origin.NewOwn([]controller.Input{input(controller.InputQMapped)}, nil)
 
 	for i := range 10_000 {
-		w := o.Write(conformance.NewIntResource("n", fmt.Sprint(i), 0).Metadata())
+		w := o.Write(context.Background(), conformance.NewIntResource("n", fmt.Sprint(i), 0).Metadata())
 		w.OnTopOf(resource.VersionUndefined)
 		w.Made(versionOf(1))
 		w.End()

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"context"
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -11,6 +12,7 @@ import (
 // Write is one call of a controller that writes. It is told what it is about to make before each attempt, and what it has
 // made, and ended, whatever has become of it. Nil stands for a call that nobody follows.
 type Write struct {
+	ctx context.Context
 	own *Own
 	key reduced.Key
 	// note is there from the first attempt on.
@@ -25,9 +27,9 @@ type Write struct {
 	gone bool
 }
 
-// Write returns a call that makes versions of the resource, which has not begun, or nil if the controller is not told of
-// these.
-func (o *Own) Write(ptr resource.Pointer) *Write {
+// Write returns a call under the context that makes versions of the resource, which has not begun, or nil if the controller is
+// not told of these.
+func (o *Own) Write(ctx context.Context, ptr resource.Pointer) *Write {
 	if o == nil {
 		return nil
 	}
@@ -37,11 +39,11 @@ func (o *Own) Write(ptr resource.Pointer) *Write {
 		return nil
 	}
 
-	return &Write{own: o, key: key}
+	return &Write{ctx: ctx, own: o, key: key}
 }
 
-// Destroy returns a call that destroys the resource, which has not begun, or nil if the controller is not told of that.
-func (o *Own) Destroy(ptr resource.Pointer) *Write {
+// Destroy returns a call under the context that destroys the resource, which has not begun, or nil if the controller is not told of that.
+func (o *Own) Destroy(ctx context.Context, ptr resource.Pointer) *Write {
 	if o == nil {
 		return nil
 	}
@@ -51,7 +53,7 @@ func (o *Own) Destroy(ptr resource.Pointer) *Write {
 		return nil
 	}
 
-	return &Write{own: o, key: key}
+	return &Write{ctx: ctx, own: o, key: key}
 }
 
 // OnTopOf says that a version is about to be made on top of the one given, or a first one where that is 0.
@@ -132,7 +134,7 @@ func (w *Write) End() {
 	defer o.mu.Unlock()
 
 	if w.has != 0 || w.gone {
-		o.made.Add(1)
+		o.count(w.ctx)
 	}
 
 	if w.loads == o.loads {

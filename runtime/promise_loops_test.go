@@ -180,39 +180,42 @@ var circles = map[string]func(ctx context.Context, r controller.QRuntime, ptr re
 // A pass that succeeds and keeps writing what wakes it is slowed down, and what others change is not.
 func TestCirclesAreSlowedDown(t *testing.T) {
 	for name, pass := range circles {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				core, logs := observer.New(zap.WarnLevel)
-				w := newWorld(t, nil, runtime.Config{Backoff: steady}, zap.New(core))
-
-				var passes journal[int]
-
-				w.register(loops(1, func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
-					passes.add(passes.len())
-
-					return pass(ctx, r, ptr, passes.len())
-				}))
-				w.start()
-				synctest.Wait()
-				w.create(newSource("s", 0))
-				time.Sleep(8 * time.Second)
-				synctest.Wait()
-
-				count := passes.len()
-				assert.Greater(t, count, 16, "the first ones are free")
-				assert.Less(t, count, 100)
-				assert.NotEmpty(t, logs.FilterMessageSnippet("woken again and again").All())
-				assert.Equal(t, 1, controllerHealth(t, w, "loops").Damped)
-				assert.Len(t, w.Health().Problems(), 1)
-
-				w.edit("s", func(s *source) { s.Metadata().Labels().Set("by", "others") })
-				synctest.Wait()
-				assert.Greater(t, passes.len(), count+1, "somebody else has changed it, which begins anew")
-
-				w.end()
-			})
-		})
+		t.Run(name, func(t *testing.T) { testCircle(t, 1, pass) })
+		t.Run(name+", with several workers", func(t *testing.T) { testCircle(t, 3, pass) })
 	}
+}
+
+func testCircle(t *testing.T, workers uint, pass func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer, pass int) error) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.WarnLevel)
+		w := newWorld(t, nil, runtime.Config{Backoff: steady}, zap.New(core))
+
+		var passes journal[int]
+
+		w.register(loops(workers, func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+			passes.add(passes.len())
+
+			return pass(ctx, r, ptr, passes.len())
+		}))
+		w.start()
+		synctest.Wait()
+		w.create(newSource("s", 0))
+		time.Sleep(8 * time.Second)
+		synctest.Wait()
+
+		count := passes.len()
+		assert.Greater(t, count, 16, "the first ones are free")
+		assert.Less(t, count, 100)
+		assert.NotEmpty(t, logs.FilterMessageSnippet("woken again and again").All())
+		assert.Equal(t, 1, controllerHealth(t, w, "loops").Damped)
+		assert.Len(t, w.Health().Problems(), 1)
+
+		w.edit("s", func(s *source) { s.Metadata().Labels().Set("by", "others") })
+		synctest.Wait()
+		assert.Greater(t, passes.len(), count+1, "somebody else has changed it, which begins anew")
+
+		w.end()
+	})
 }
 
 // quickerThanUpdate is a state in which somebody else is quicker than the first update.
@@ -417,6 +420,51 @@ func TestManyChildrenAreNoCircle(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, all.Items, 200)
 		assert.Empty(t, w.Health().Problems())
+		w.end()
+	})
+}
+
+// What other workers write meanwhile is no sign of a circle for an item whose own passes only look.
+func TestWritesOfOtherWorkersAreNoCircle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.WarnLevel)
+		w := newWorld(t, nil, runtime.Config{Backoff: steady, PassDeadline: time.Minute}, zap.New(core))
+
+		var seen journal[int]
+
+		c := loops(8, func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+			if ptr.ID() == "parent" {
+				all, err := safe.ReaderListAll[*target](ctx, r)
+				if err != nil {
+					return err
+				}
+
+				time.Sleep(150 * time.Millisecond)
+				seen.add(all.Len())
+
+				return nil
+			}
+
+			time.Sleep(100 * time.Millisecond)
+
+			return writes(ctx, r, ptr.ID(), 1)
+		})
+		c.mapInput = func(context.Context, controller.QRuntime, controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+			return []resource.Pointer{sourcePtr("parent")}, nil
+		}
+
+		w.register(c)
+		w.create(newSource("parent", 0))
+
+		for i := range 800 {
+			w.create(newSource(fmt.Sprint(i), 0))
+		}
+
+		w.start()
+		time.Sleep(15 * time.Second) // it is 11.5 s of work
+		synctest.Wait()
+		assert.Equal(t, 800, seen.last())
+		assert.Empty(t, logs.All())
 		w.end()
 	})
 }

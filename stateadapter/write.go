@@ -24,7 +24,7 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 	write := a.begin(res.Metadata())
 	defer write.End()
 
-	own := a.cfg.Own.Write(res.Metadata())
+	own := a.cfg.Own.Write(ctx, res.Metadata())
 	defer own.End()
 
 	before := res.Metadata().Created()
@@ -51,7 +51,7 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	write := a.begin(res.Metadata())
 	defer write.End()
 
-	own := a.cfg.Own.Write(res.Metadata())
+	own := a.cfg.Own.Write(ctx, res.Metadata())
 	defer own.End()
 
 	own.OnTopOf(res.Metadata().Version())
@@ -97,7 +97,7 @@ func (a *Adapter) ModifyWithResult(
 	write := a.begin(ptr)
 	defer write.End()
 
-	own := a.cfg.Own.Write(ptr)
+	own := a.cfg.Own.Write(ctx, ptr)
 	defer own.End()
 
 	var refused error // what update itself returned, as against the state
@@ -189,7 +189,7 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 		return err
 	}
 
-	own := a.cfg.Own.Destroy(ptr)
+	own := a.cfg.Own.Destroy(ctx, ptr)
 	defer own.End()
 
 	own.Ending()
@@ -243,7 +243,7 @@ func (a *Adapter) finalize(
 	write := a.begin(ptr)
 	defer write.End()
 
-	own := a.cfg.Own.Write(ptr)
+	own := a.cfg.Own.Write(ctx, ptr)
 	defer own.End()
 
 	attempted := false

@@ -113,9 +113,18 @@ func (w *worker) goesOn(p *pass) (streak int) {
 	return w.adapter.queue.GoOn(p.item)
 }
 
-// wrote tells whether the controller has changed anything during the pass that it is told of. With several workers it may
-// have been another one.
-func (w *worker) wrote() bool { return w.adapter.cfg.Own.Made() != w.made }
+// wrote tells whether the pass has changed anything that the controller is told of. What was written under none of the contexts
+// of passes counts for all passes that ran.
+func (w *worker) wrote() bool { return w.hasMade() != w.made }
+
+// hasMade counts what the worker has written so far.
+func (w *worker) hasMade() uint64 {
+	if w.hand != nil {
+		return w.hand.Made()
+	}
+
+	return w.adapter.cfg.Own.Made()
+}
 
 // rest ends the work on an item after such a pass. What the controller has written wakes it again: at first at once, later
 // after its backoff. What others change does at once.

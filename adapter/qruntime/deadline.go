@@ -18,7 +18,7 @@ type limit struct {
 func (w *worker) limited(p *pass) context.Context {
 	a := w.adapter
 	l := &limit{over: a.cfg.Deadline.Exceeds(p.String())}
-	l.ctx, l.cancel = context.WithCancelCause(a.ctx)
+	l.ctx, l.cancel = context.WithCancelCause(w.ctx)
 	l.alarm = adapter.SetAlarm(a.cfg.Clock, a.cfg.Deadline.After, func() { l.cancel(l.over) })
 	w.limit = l
 

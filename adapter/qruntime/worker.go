@@ -1,6 +1,7 @@
 package qruntime
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/queue"
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -19,6 +21,10 @@ type worker struct {
 
 	// pass is the one that runs, or nil.
 	pass atomic.Pointer[pass]
+
+	// ctx is the context of its passes, and hand is that one where several work at once, or nil.
+	ctx  context.Context
+	hand *origin.Hand
 
 	// The fields below belong to the worker's goroutine.
 	item  item
@@ -44,7 +50,13 @@ type worker struct {
 }
 
 func newWorker(a *Adapter) *worker {
-	w := &worker{adapter: a}
+	w := &worker{adapter: a, ctx: a.ctx}
+
+	if a.limit > 1 {
+		if w.hand = a.cfg.Own.NewHand(a.ctx); w.hand != nil {
+			w.ctx = w.hand
+		}
+	}
 
 	w.dress[0] = zap.WrapCore(func(zapcore.Core) zapcore.Core { return (*lines)(w.next) })
 	w.loop, w.gone = w.step, w.exited
@@ -112,7 +124,7 @@ func (w *worker) begin() *pass {
 	}
 
 	w.facts, w.ended = nil, 0
-	w.made = a.cfg.Own.Made()
+	w.made = w.hasMade()
 
 	return p
 }
@@ -120,7 +132,7 @@ func (w *worker) begin() *pass {
 // call calls the controller, and returns what is to be reconciled.
 func (w *worker) call(p *pass) ([]item, error) {
 	a := w.adapter
-	ctx := a.ctx
+	ctx := w.ctx
 
 	if a.cfg.Deadline != nil {
 		ctx = w.limited(p)
