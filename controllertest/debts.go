@@ -175,7 +175,7 @@ func (l *life) overdue() string {
 		}
 
 		for _, ctrl := range l.engine.Health().Controllers {
-			if ctrl.Name == name && ctrl.Phase == adapter.Running {
+			if ctrl.Name == name && ctrl.Phase == adapter.Running && !ctrl.Paused {
 				return "the engine was told: " + why + ". But controller \"" + name + "\" has no pass for it, although a worker is free"
 			}
 		}

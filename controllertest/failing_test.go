@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +60,28 @@ var scripts = map[string]controllertest.Script{
 		w.Start(func(e controller.Engine) error { return e.RegisterQController(one) })
 		w.Restart()
 	},
+	"asserts while it waits": func(w *controllertest.World) {
+		w.Start(withBilling(billing{}))
+		w.Create(newOrder("a", 1))
+		controllertest.Await(w, newBill("a", 0).Metadata(), func(b *bill) error {
+			require.Equal(w, 17, b.TypedSpec().N)
+
+			return nil
+		})
+	},
+	"panics while it waits": func(w *controllertest.World) {
+		w.Start(withBilling(billing{}))
+		w.Create(newOrder("a", 1))
+		controllertest.Await(w, newBill("a", 0).Metadata(), func(*bill) error { panic("no idea") })
+	},
+	"asserts while it compares": func(w *controllertest.World) {
+		w.Compare(func(res resource.Resource) resource.Resource {
+			require.NotEqual(w, "a", res.Metadata().ID())
+
+			return res
+		})
+		w.Create(newOrder("a", 1))
+	},
 	"runs the engine itself": func(w *controllertest.World) {
 		w.Start(func(e controller.Engine) error { return e.Run(w.Context()) })
 	},
@@ -70,6 +93,12 @@ func TestThatFails(t *testing.T) {
 
 	if script, ok := scripts[name]; ok {
 		controllertest.Run(t, script)
+
+		return
+	}
+
+	if name == "hides what differs" {
+		controllertest.Confluent(t, 20, queueing)
 
 		return
 	}
@@ -114,13 +143,17 @@ func TestFailuresTellWhatHasHappened(t *testing.T) {
 		"waits for what never comes": {
 			"the world has settled, but Bills/a is not what is waited for: no paper", "create Bills/a v1 {N:2}", "failing_test.go",
 		},
-		"panics":                 {"the script panics: no idea"},
-		"forgets to start":       {"no engine was started: call Start first"},
-		"starts twice":           {"Start was called twice: use Restart, or register with Engine"},
-		"registers badly":        {"the controllers can not be registered", `"billing"`},
-		"creates twice":          {"the script can not create Orders/a", "already exists"},
-		"remembers":              {"the controllers can not be registered", `controller "billing" is the very value`, "make a new one"},
-		"runs the engine itself": {"the world runs the engine: leave Run out, Start does it"},
+		"panics":                    {"the script panics: no idea"},
+		"forgets to start":          {"no engine was started: call Start first"},
+		"starts twice":              {"Start was called twice: use Restart, or register with Engine"},
+		"registers badly":           {"the controllers can not be registered", `"billing"`},
+		"creates twice":             {"the script can not create Orders/a", "already exists"},
+		"remembers":                 {"the controllers can not be registered", `controller "billing" is the very value`, "make a new one"},
+		"asserts while it waits":    {"expected: 17", "create Bills/a v1 {N:2}", "failing_test.go"},
+		"panics while it waits":     {"a function of the test panics: no idea", "create Bills/a v1 {N:2}"},
+		"asserts while it compares": {"Should not be: \"a\"", "create Orders/a v1 {N:1}"},
+		"hides what differs":        {"two orders end in different states", "n: (int) 2"},
+		"runs the engine itself":    {"the world runs the engine: leave Run out, Start does it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,11 +20,7 @@ func (w *World) play(script Script) snapshot {
 	go func() {
 		defer close(done)
 		defer w.sched.nudge()
-		defer func() {
-			if value := recover(); value != nil {
-				w.Errorf("the script panics: %v", value)
-			}
-		}()
+		defer w.recovered("the script")
 
 		script(w)
 	}()

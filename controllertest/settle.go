@@ -74,13 +74,38 @@ func (w *World) wake(s *sleep, met bool) {
 // met lets a script go on whose condition is met.
 func (w *World) met() bool {
 	s, _ := w.sleeping()
-	if s == nil || s.condition == nil || !s.condition() {
+	if s == nil || s.condition == nil {
 		return false
 	}
 
-	w.wake(s, true)
+	met := false
 
-	return true
+	if w.aside(func() { met = s.condition() }); met {
+		w.wake(s, true)
+	}
+
+	return met
+}
+
+// aside calls a function of the test while nothing moves, in a goroutine of its own: it may end that, by an assertion that fails.
+func (w *World) aside(fn func()) {
+	done := make(chan struct{})
+
+	go func() {
+		defer close(done)
+		defer w.recovered("a function of the test")
+
+		fn()
+	}()
+
+	<-done
+}
+
+// recovered takes a panic for a failure. It is deferred.
+func (w *World) recovered(who string) {
+	if value := recover(); value != nil {
+		w.Errorf("%s panics: %v", who, value)
+	}
 }
 
 // settled lets a script go on that waits for nothing to be pending.

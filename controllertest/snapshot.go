@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/davecgh/go-spew/spew"
 	"github.com/pmezard/go-difflib/difflib"
 	"go.yaml.in/yaml/v4"
 )
@@ -35,7 +36,7 @@ func (w *World) snapshot() snapshot {
 
 		for _, res := range list.Items {
 			if res = res.DeepCopy(); w.normalize != nil {
-				res = w.normalize(res)
+				w.aside(func() { res = w.normalize(res) })
 			}
 
 			if res != nil {
@@ -46,6 +47,9 @@ func (w *World) snapshot() snapshot {
 
 	return all
 }
+
+// plain renders what YAML does not, such as a struct of which no field is exported, the same each time.
+var plain = spew.ConfigState{Indent: "  ", DisablePointerAddresses: true, DisableCapacities: true, DisableMethods: true, SortKeys: true, SpewKeys: true}
 
 // render1 renders a resource without what two runs have no reason to agree on.
 func render1(res resource.Resource) string {
@@ -69,10 +73,10 @@ func render1(res resource.Resource) string {
 		}
 	}
 
-	if spec, err := yaml.Marshal(res.Spec()); err == nil {
+	if spec, err := yaml.Marshal(res.Spec()); err == nil && string(spec) != "{}\n" {
 		out.Write(spec)
 	} else {
-		fmt.Fprintf(&out, "%+v\n", res.Spec())
+		plain.Fdump(&out, res.Spec())
 	}
 
 	return out.String()
