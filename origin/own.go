@@ -35,9 +35,8 @@ type Own struct {
 	// pending counts the notes.
 	pending atomic.Int64
 
-	// mu guards the fields below.
+	// mu guards the fields below, and the notes of what is followed.
 	mu    sync.Mutex
-	notes map[reduced.Key]*note
 	spare []*note
 	// loads counts the loads of contents: what was begun before one may be among them, and never come as a change.
 	loads uint64
@@ -50,6 +49,8 @@ type followed struct {
 	ids   []resource.ID
 	// primary and mapped tell what they are; ends is that it is told only of resources that have gone, or are about to.
 	primary, mapped, ends bool
+	// notes are on resources of the kind, by id, all of them in the first that is followed of a kind.
+	notes map[resource.ID]*note
 }
 
 // NewOwn returns the register of a controller with the inputs, or nil if nothing can be followed. A kind that is both a
@@ -101,6 +102,17 @@ func NewOwn(inputs []controller.Input, release func(md reduced.Metadata, kind co
 	}
 
 	return &Own{follows: kept, release: release}
+}
+
+// find returns the first that is followed of a kind, or nil. It may be called without the lock.
+func (o *Own) find(kind reduced.Kind) *followed {
+	for i := range o.follows {
+		if f := &o.follows[i]; f.kind == kind {
+			return f
+		}
+	}
+
+	return nil
 }
 
 // shown tells whether the controller is told of every change of the resource, or at least of its end.
@@ -157,14 +169,24 @@ func (o *Own) Judge(changes []reduced.Metadata, kind controller.InputKind, verdi
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
+	var in *followed
+
 	for i := range changes {
-		if n := o.notes[changes[i].Key()]; n != nil {
-			verdicts[i] = o.judge(n, &changes[i], kind)
+		key := changes[i].Key()
+
+		if in == nil || in.kind != key.Kind {
+			if in = o.find(key.Kind); in == nil {
+				continue
+			}
+		}
+
+		if n := in.notes[key.ID]; n != nil {
+			verdicts[i] = o.judge(in, n, &changes[i], kind)
 		}
 	}
 }
 
-func (o *Own) judge(n *note, md *reduced.Metadata, kind controller.InputKind) Verdict {
+func (o *Own) judge(in *followed, n *note, md *reduced.Metadata, kind controller.InputKind) Verdict {
 	verdict := Others
 
 	if n.held != nil {
@@ -187,7 +209,7 @@ func (o *Own) judge(n *note, md *reduced.Metadata, kind controller.InputKind) Ve
 		verdict = Itself
 	}
 
-	o.settle(md.Key(), n)
+	o.settle(in, md.ID(), n)
 
 	return verdict
 }
@@ -203,26 +225,26 @@ func (o *Own) Loaded(kind reduced.Kind) {
 
 	o.loads++
 
-	for _, key := range slices.SortedFunc(maps.Keys(o.notes), reduced.Key.Compare) {
-		if key.Kind == kind {
-			n := o.notes[key]
+	if in := o.find(kind); in != nil {
+		for _, id := range slices.Sorted(maps.Keys(in.notes)) {
+			n := in.notes[id]
 
 			n.made.clear()
-			o.settle(key, n)
+			o.settle(in, id, n)
 		}
 	}
 }
 
 // begin notes that a write is under way.
-func (o *Own) begin(key reduced.Key) *note {
-	n := o.notes[key]
+func (o *Own) begin(in *followed, id resource.ID) *note {
+	n := in.notes[id]
 	if n != nil {
 		n.open++
 
 		return n
 	}
 
-	if len(o.notes) >= mostNotes {
+	if o.pending.Load() >= mostNotes {
 		o.clear()
 	}
 
@@ -232,12 +254,12 @@ func (o *Own) begin(key reduced.Key) *note {
 		n = newNote()
 	}
 
-	if o.notes == nil {
-		o.notes = map[reduced.Key]*note{}
+	if in.notes == nil {
+		in.notes = map[resource.ID]*note{}
 	}
 
 	n.open = 1
-	o.notes[key] = n
+	in.notes[id] = n
 	o.pending.Add(1)
 
 	return n
@@ -245,17 +267,19 @@ func (o *Own) begin(key reduced.Key) *note {
 
 // clear drops the notes on writes that have ended.
 func (o *Own) clear() {
-	for key, n := range o.notes {
-		if n.open == 0 {
-			delete(o.notes, key)
-			o.pending.Add(-1)
+	for i := range o.follows {
+		for id, n := range o.follows[i].notes {
+			if n.open == 0 {
+				delete(o.follows[i].notes, id)
+				o.pending.Add(-1)
+			}
 		}
 	}
 }
 
 // settle releases what is held and can not have been made by a write under way any more, and drops a note that has nothing
 // to say.
-func (o *Own) settle(key reduced.Key, n *note) {
+func (o *Own) settle(in *followed, id resource.ID, n *note) {
 	if h := n.held; h != nil && !n.undecided(&h.md) {
 		n.held = nil
 		o.release(h.md, h.kind, n.saw(&h.md))
@@ -265,7 +289,7 @@ func (o *Own) settle(key reduced.Key, n *note) {
 		return
 	}
 
-	delete(o.notes, key)
+	delete(in.notes, id)
 	o.pending.Add(-1)
 
 	if len(o.spare) < spareNotes {

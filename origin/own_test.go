@@ -3,6 +3,7 @@ package origin_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -232,4 +233,32 @@ func TestNotesAreBounded(t *testing.T) {
 
 	require.Equal(t, "3 own: false", b.judge(at(3)))
 	require.True(t, b.Idle())
+}
+
+// Workers write at once, and the delivery asks at the same time. It is for the race detector.
+func TestWritesAtOnce(t *testing.T) {
+	t.Parallel()
+
+	o := origin.NewOwn([]controller.Input{input(controller.InputQMapped)}, func(reduced.Metadata, controller.InputKind, bool) {})
+
+	var all sync.WaitGroup
+
+	for worker := range 4 {
+		ptr := conformance.NewIntResource("n", fmt.Sprint(worker), 0)
+
+		all.Go(func() {
+			for range 100 {
+				w := o.Write(context.Background(), ptr.Metadata())
+				w.OnTopOf(resource.VersionUndefined)
+				w.Made(versionOf(1))
+				w.End()
+				o.Judge([]reduced.Metadata{reduced.Of(ptr, false)}, controller.InputQMapped, make([]origin.Verdict, 1))
+			}
+		})
+	}
+
+	all.Wait()
+	require.EqualValues(t, 400, o.Made())
+	o.Loaded(reduced.KindOf(subject()))
+	require.True(t, o.Idle())
 }

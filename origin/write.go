@@ -14,7 +14,8 @@ import (
 type Write struct {
 	ctx context.Context
 	own *Own
-	key reduced.Key
+	in  *followed
+	id  resource.ID
 	// note is there from the first attempt on.
 	note  *note
 	loads uint64
@@ -39,7 +40,7 @@ func (o *Own) Write(ctx context.Context, ptr resource.Pointer) *Write {
 		return nil
 	}
 
-	return &Write{ctx: ctx, own: o, key: key}
+	return &Write{ctx: ctx, own: o, in: o.find(key.Kind), id: key.ID}
 }
 
 // Destroy returns a call under the context that destroys the resource, which has not begun, or nil if the controller is not told of that.
@@ -53,7 +54,7 @@ func (o *Own) Destroy(ctx context.Context, ptr resource.Pointer) *Write {
 		return nil
 	}
 
-	return &Write{ctx: ctx, own: o, key: key}
+	return &Write{ctx: ctx, own: o, in: o.find(key.Kind), id: key.ID}
 }
 
 // OnTopOf says that a version is about to be made on top of the one given, or a first one where that is 0.
@@ -77,7 +78,7 @@ func (w *Write) attempt(expects uint64, ends bool) {
 	defer o.mu.Unlock()
 
 	if w.note == nil {
-		w.note, w.loads = o.begin(w.key), o.loads
+		w.note, w.loads = o.begin(w.in, w.id), o.loads
 	}
 
 	w.retractLocked()
@@ -90,7 +91,7 @@ func (w *Write) attempt(expects uint64, ends bool) {
 		w.note.expected = append(w.note.expected, expects)
 	}
 
-	o.settle(w.key, w.note)
+	o.settle(w.in, w.id, w.note)
 }
 
 // retractLocked takes back what was expected.
@@ -149,5 +150,5 @@ func (w *Write) End() {
 
 	w.retractLocked()
 	n.open--
-	o.settle(w.key, n)
+	o.settle(w.in, w.id, n)
 }
