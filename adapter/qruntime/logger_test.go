@@ -86,3 +86,23 @@ func TestLoggerOfAPassKeepsItsLevel(t *testing.T) {
 		require.Equal(t, "heard", b.logs.All()[0].Message)
 	})
 }
+
+// Where nothing is written anyway, no pass has a logger of its own.
+func TestLoggerThatWritesNothing(t *testing.T) {
+	t.Parallel()
+
+	var handed []*zap.Logger
+
+	inBubble(t, func(_ *testing.T, b *bench) {
+		b.logger = zap.NewNop()
+		b.withLogger = func(logger *zap.Logger) { handed = append(handed, logger) }
+	}, func(t *testing.T, b *bench) {
+		b.Start(b.ctx)
+		b.change("a", "b")
+		require.Len(t, b.passes(), 2)
+
+		for _, logger := range handed {
+			require.Same(t, b.logger, logger)
+		}
+	})
+}

@@ -58,7 +58,8 @@ type bench struct {
 	mapInput  func(ctx context.Context, md controller.ReducedResourceMetadata) ([]resource.Pointer, error)
 	known     []resource.ID // what is filled in when everything is
 
-	level      zapcore.Level     // of the logger, by default debug
+	logger     *zap.Logger       // by default one whose lines are in logs
+	level      zapcore.Level     // of the default logger, by default debug
 	withLogger func(*zap.Logger) // called in each pass, if set
 
 	logs  *observer.ObservedLogs
@@ -99,6 +100,10 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 		core, logs := observer.New(b.level)
 		b.logs = logs
 
+		if b.logger == nil {
+			b.logger = zap.New(core).With(zap.String("controller", b.name))
+		}
+
 		b.Adapter = qruntime.New(qruntime.Config{
 			Controller: callbacks{b},
 			Settings:   &b.settings,
@@ -107,7 +112,7 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 			Clock:      clock,
 			Backoff:    backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour},
 			Metrics:    engine.Queue(b.name),
-			Logger:     zap.New(core).With(zap.String("controller", b.name)),
+			Logger:     b.logger,
 		})
 
 		test(t, b)

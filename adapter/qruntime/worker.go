@@ -36,10 +36,11 @@ type worker struct {
 	// made is how much the controller had written when the pass began.
 	made uint64
 
-	// next is the pass to come, and logger its logger: they are made when there is time, after the pass before.
+	// next is the pass to come, and logger its logger: they are made when there is time, after the pass before. Where the
+	// controller's logger writes nothing, all passes have that, and dress is empty.
 	next   *pass
 	logger *zap.Logger
-	dress  [1]zap.Option
+	dress  []zap.Option
 
 	// limit is the deadline of the pass, nil without one.
 	limit *limit
@@ -50,7 +51,7 @@ type worker struct {
 }
 
 func newWorker(a *Adapter) *worker {
-	w := &worker{adapter: a, ctx: a.ctx}
+	w := &worker{adapter: a, ctx: a.ctx, logger: a.cfg.Logger}
 
 	if a.limit > 1 {
 		if w.hand = a.cfg.Own.NewHand(a.ctx); w.hand != nil {
@@ -58,7 +59,10 @@ func newWorker(a *Adapter) *worker {
 		}
 	}
 
-	w.dress[0] = zap.WrapCore(func(zapcore.Core) zapcore.Core { return (*lines)(w.next) })
+	if w.logger.Core() != zapcore.NewNopCore() {
+		w.dress = []zap.Option{zap.WrapCore(func(zapcore.Core) zapcore.Core { return (*lines)(w.next) })}
+	}
+
 	w.loop, w.gone = w.step, w.exited
 	w.prepare()
 
@@ -71,7 +75,10 @@ func (w *worker) start() { w.adapter.cfg.Crew.Loop(w.adapter.ctx, &w.adapter.run
 // prepare makes the next pass and its logger, of which nothing depends on what the pass is about.
 func (w *worker) prepare() {
 	w.next = &pass{logger: w.adapter.cfg.Logger}
-	w.logger = w.adapter.cfg.Logger.WithOptions(w.dress[:]...)
+
+	if len(w.dress) > 0 {
+		w.logger = w.next.logger.WithOptions(w.dress...)
+	}
 }
 
 // step is one pass; it tells whether to look for another.
