@@ -23,6 +23,8 @@ func (o *Own) NewHand(ctx context.Context) *Hand {
 		return nil
 	}
 
+	o.hands.Store(true)
+
 	return &Hand{Context: ctx, own: o}
 }
 
@@ -39,9 +41,11 @@ func (h *Hand) Value(key any) any {
 // known. It only grows.
 func (h *Hand) Made() uint64 { return h.made.Load() + h.own.Made() }
 
-// count counts a write under the context.
+// count counts a write under the context. Where a controller has one worker, whose context it is need not be asked.
 func (o *Own) count(ctx context.Context) {
-	if h, ok := ctx.Value(handKey{o}).(*Hand); ok {
+	if !o.hands.Load() {
+		o.made.Add(1)
+	} else if h, ok := ctx.Value(handKey{o}).(*Hand); ok {
 		h.made.Add(1)
 	} else {
 		o.made.Add(1)

@@ -32,6 +32,8 @@ type Own struct {
 
 	// made counts the writes that have made a change, but for those of a [Hand].
 	made atomic.Uint64
+	// hands tells that there are some.
+	hands atomic.Bool
 	// pending counts the notes.
 	pending atomic.Int64
 
