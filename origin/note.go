@@ -38,6 +38,8 @@ func newNote() *note {
 type heldChange struct {
 	md   reduced.Metadata
 	kind controller.InputKind
+	// long tells that it, or what was merged into it, was held already when that was looked for last.
+	long bool
 }
 
 // undecided tells whether a write under way may turn out to have made the change, or a part of it.

@@ -40,7 +40,7 @@ type Own struct {
 	// mu guards the fields below, and the notes of what is followed.
 	mu    sync.Mutex
 	spare []*note
-	// loads counts the loads of contents: what was begun before one may be among them, and never come as a change.
+	// loads counts the loads of contents, and when something was let go: what was begun before may never come as a change.
 	loads uint64
 }
 
@@ -189,15 +189,16 @@ func (o *Own) Judge(changes []reduced.Metadata, kind controller.InputKind, verdi
 }
 
 func (o *Own) judge(in *followed, n *note, md *reduced.Metadata, kind controller.InputKind) Verdict {
-	verdict := Others
+	verdict, long := Others, false
 
 	if n.held != nil {
 		merged := reduced.Merge(n.held.md, *md)
+		long = n.held.long
 		md, n.held, verdict = &merged, nil, Kept
 	}
 
 	if n.undecided(md) {
-		n.held = &heldChange{*md, kind}
+		n.held = &heldChange{*md, kind, long}
 
 		return Kept
 	}
@@ -234,6 +235,38 @@ func (o *Own) Loaded(kind reduced.Kind) {
 			n.made.clear()
 			o.settle(in, id, n)
 		}
+	}
+}
+
+// LetGo releases what was held already when it was called last, as somebody else's: a call of the state that takes so long may
+// never return. It is called from time to time.
+func (o *Own) LetGo() {
+	if o.Idle() {
+		return
+	}
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	for i := range o.follows {
+		notes := o.follows[i].notes
+
+		for _, id := range slices.Sorted(maps.Keys(notes)) {
+			o.letGo(notes[id])
+		}
+	}
+}
+
+func (o *Own) letGo(n *note) {
+	switch h := n.held; {
+	case h == nil:
+	case !h.long:
+		h.long = true
+	default:
+		n.held = nil
+		n.made.clear()
+		o.loads++ // should the call return after all, its change does not come any more
+		o.release(h.md, h.kind, false)
 	}
 }
 

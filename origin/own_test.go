@@ -182,6 +182,25 @@ func TestHeldChanges(t *testing.T) {
 	require.True(t, b.Idle())
 }
 
+// A change is not held for ever by a write that does not come back, and one that does is too late.
+func TestHeldChangesAreLetGo(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.LetGo()
+
+	w := b.begin(1)
+	require.Equal(t, "held", b.judge(at(2)))
+	b.LetGo()
+	require.Empty(t, b.released)
+	b.LetGo()
+	require.Equal(t, []string{"2 own: false"}, b.released)
+
+	w.Made(versionOf(2))
+	w.End()
+	require.True(t, b.Idle())
+}
+
 func TestWhatIsNotFollowed(t *testing.T) {
 	t.Parallel()
 

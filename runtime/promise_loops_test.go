@@ -266,6 +266,65 @@ func TestSameChangeOfSomebodyElse(t *testing.T) {
 	})
 }
 
+// hangingUpdates is a state whose updates do not come back once they hang.
+type hangingUpdates struct {
+	state.CoreState
+
+	hang bool
+}
+
+func (h *hangingUpdates) Update(ctx context.Context, res resource.Resource, opts ...state.UpdateOption) error {
+	if h.hang {
+		<-ctx.Done()
+
+		return ctx.Err()
+	}
+
+	return h.CoreState.Update(ctx, res, opts...)
+}
+
+// What may be the work of a write that is under way waits for that, but not for one that hangs: other workers are there for it.
+func TestChangeBesideAnOwnWriteThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newState()
+		hanging := &hangingUpdates{CoreState: st}
+		w := newWorld(t, state.WrapCore(hanging), runtime.Config{StuckAfter: time.Minute}, nil)
+
+		var passes journal[resource.ID]
+
+		c := loops(2, func(ctx context.Context, r controller.QRuntime, ptr resource.Pointer) error {
+			if ptr.ID() == "writes" {
+				return writes(ctx, r, "shared", 5)
+			}
+
+			passes.add(ptr.ID())
+
+			return nil
+		})
+		c.mapInput = func(context.Context, controller.QRuntime, controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+			return []resource.Pointer{sourcePtr("looks")}, nil
+		}
+
+		w.register(c)
+		require.NoError(t, st.Create(t.Context(), newTarget("shared", 0), state.WithCreateOwner("loops")))
+		w.start()
+		synctest.Wait()
+
+		hanging.hang = true
+
+		w.create(newSource("writes", 0))
+		synctest.Wait()
+		require.NoError(t, modify(t.Context(), st, "shared", func(target *target) { target.TypedSpec().N = 9 }))
+		synctest.Wait()
+		assert.Empty(t, passes.all(), "the write that hangs may have made it")
+
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Len(t, passes.all(), 1)
+		w.end()
+	})
+}
+
 // The switch has every change wake at once. The controller here ends it itself.
 func TestNothingIsSlowedDownOnRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 )
 
-// watchdog looks at all controllers from time to time, and says in the log which of them are stuck.
+// watchdog looks at all controllers from time to time, and says in the log which of them are stuck. What is held because a write of
+// a controller may have made it does not wait for one that is stuck.
 type watchdog struct {
 	runtime *Runtime
 	// stuck are those that were at the last look.
@@ -47,6 +48,11 @@ func (d *watchdog) look() {
 
 	for _, node := range d.runtime.db.Nodes() {
 		e := node.Target()
+
+		if e.queue != nil {
+			e.queue.LetGo()
+		}
+
 		health := d.runtime.health(e, now)
 		s := d.stuck[e]
 

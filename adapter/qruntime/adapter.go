@@ -131,6 +131,9 @@ func (a *Adapter) Decided(change reduced.Metadata, kind controller.InputKind, ow
 // as a change.
 func (a *Adapter) Loaded(kind reduced.Kind) { a.cfg.Own.Loaded(kind) }
 
+// LetGo delivers what was held already when it was called last, see [origin.Own.LetGo].
+func (a *Adapter) LetGo() { a.cfg.Own.LetGo() }
+
 // deliverAll delivers the changes of which the verdict is the one given, under one lock.
 func (a *Adapter) deliverAll(changes []reduced.Metadata, kind controller.InputKind, verdicts []origin.Verdict, which origin.Verdict) {
 	first := slices.Index(verdicts, which)
