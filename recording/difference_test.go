@@ -9,8 +9,10 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/conformance"
+	"github.com/cosi-project/runtime/pkg/controller/generic/qtransform"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/siderolabs/gen/xerrors"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
@@ -332,6 +334,46 @@ func TestChangedClassicControllersAreFound(t *testing.T) {
 			require.Equal(t, test.problem, different.Problem)
 		})
 	}
+}
+
+// A pass that is to be left alone until the next change, and one that has failed with the same words, are not the same.
+func TestSkipsAreNoFailures(t *testing.T) {
+	t.Parallel()
+
+	failed := errors.New("no number")
+	skipped := xerrors.NewTagged[qtransform.SkipReconcileTag](failed)
+
+	// returning is a formatter that returns the error, and says so in the channel.
+	returning := func(err error, called chan struct{}) func(controller.Engine) error {
+		return registerFormatter(formatter{reconcile: func(context.Context, controller.QRuntime, resource.Pointer) error {
+			select {
+			case called <- struct{}{}:
+			default:
+			}
+
+			return err
+		}})
+	}
+
+	called := make(chan struct{}, 1)
+	s := record(t, returning(skipped, called))
+
+	require.NoError(t, s.state.Create(t.Context(), number("one", 1)))
+
+	<-called
+
+	kept, _ := s.end()
+
+	_, err := replay(t, kept, returning(skipped, nil))
+	require.NoError(t, err)
+
+	_, err = replay(t, kept, returning(failed, nil))
+
+	var different *recording.DifferenceError
+
+	require.ErrorAs(t, err, &different)
+	require.Equal(t, "returned something else", different.Problem)
+	require.Contains(t, different.Diff, "skip")
 }
 
 // runner is a classic controller with a Run of one's own.

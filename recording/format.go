@@ -194,6 +194,8 @@ type outcome struct {
 	Error  *failure `json:"error,omitempty"`
 	// Requeue is the interval of a [controller.RequeueError].
 	Requeue *time.Duration `json:"requeue,omitempty"`
+	// Skipped tells that the error asks for the item to be left alone until the next change.
+	Skipped bool `json:"skipped,omitempty"`
 	// Items are what MapInput returned.
 	Items []name `json:"items,omitempty"`
 }

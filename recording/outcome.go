@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/generic/qtransform"
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/siderolabs/gen/xerrors"
 )
 
 // outcomeOf is how a Run or a pass has returned.
 func outcomeOf(items []resource.Pointer, err error) outcome {
-	o := outcome{Error: failureOf(err)}
+	o := outcome{Error: failureOf(err), Skipped: xerrors.TagIs[qtransform.SkipReconcileTag](err)}
 
 	var requeue *controller.RequeueError
 	if errors.As(err, &requeue) {
@@ -48,6 +50,10 @@ func (o outcome) text() string {
 
 	if o.Requeue != nil {
 		fmt.Fprintf(&b, "  to be called again after %s\n", *o.Requeue)
+	}
+
+	if o.Skipped {
+		b.WriteString("  to be skipped until the next change\n")
 	}
 
 	for _, item := range o.Items {
