@@ -318,6 +318,16 @@ func TestChangedClassicControllersAreFound(t *testing.T) {
 			},
 			"made something else of a resource",
 		},
+		"cleans up without tracking": {
+			func(ctx context.Context, r controller.Runtime) error {
+				<-r.EventCh()
+
+				_, err := r.List(ctx, numbers)
+
+				return errors.Join(err, r.CleanupOutputs(ctx, texts))
+			},
+			"asked for what it had not asked for",
+		},
 		"returns at once": {
 			func(context.Context, controller.Runtime) error { return nil },
 			"is the last one of a Run that had gone on",

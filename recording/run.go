@@ -2,6 +2,7 @@ package recording
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -83,6 +84,9 @@ type runAccess struct {
 	// runtime is what the engine has handed to the controller; nil in a replay.
 	runtime controller.Runtime
 	wakeups func() <-chan controller.ReconcileEvent
+	// tracking tells whether a cleanup has something to go by: where it has not, an engine refuses it, and a replay has to
+	// notice.
+	tracking atomic.Bool
 }
 
 // EventCh implements [controller.Runtime].
@@ -104,6 +108,8 @@ func (a *runAccess) ResetRestartBackoff() {
 
 // StartTrackingOutputs implements [controller.OutputTracker].
 func (a *runAccess) StartTrackingOutputs() {
+	a.tracking.Store(true)
+
 	if a.runtime != nil {
 		a.runtime.StartTrackingOutputs()
 	}
@@ -111,9 +117,19 @@ func (a *runAccess) StartTrackingOutputs() {
 
 // CleanupOutputs implements [controller.OutputTracker].
 func (a *runAccess) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) error {
-	return a.ask(ctx, question{verb: "clean up outputs", with: kindsText(outputs)}, func(ctx context.Context) reply {
+	with := kindsText(outputs)
+	if !a.tracking.Load() {
+		with += " without tracking them"
+	}
+
+	err := a.ask(ctx, question{verb: "clean up outputs", with: with}, func(ctx context.Context) reply {
 		return replyWithError(a.runtime.CleanupOutputs(ctx, outputs...))
 	}).err
+	if err == nil {
+		a.tracking.Store(false)
+	}
+
+	return err
 }
 
 // UpdateInputs implements [controller.Runtime].
