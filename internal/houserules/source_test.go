@@ -37,6 +37,7 @@ var engine = map[string]int{
 	"metrics":          1,
 	"origin":           1,
 	"queue":            1,
+	"rivalry":          1,
 	"stateadapter":     2,
 	"adapter":          3,
 	"adapter/qruntime": 4,
