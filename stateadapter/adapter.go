@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/rivalry"
 )
 
 // Declarations answers what a controller may do. It must be safe for concurrent use and answer in constant time.
@@ -41,7 +42,7 @@ type Shared struct {
 	WarnOnUncachedReads bool
 }
 
-// Config is what an adapter is made of. All fields but Own, Limiter and Called are needed.
+// Config is what an adapter is made of. All fields but Own, Writer, Limiter and Called are needed.
 type Config struct {
 	*Shared
 
@@ -51,6 +52,8 @@ type Config struct {
 	Declared Declarations
 	// Own is told what the controller writes to its own inputs; nil means that nobody asks.
 	Own *origin.Own
+	// Writer is told what the controller writes, where others may write that, too; nil means that nobody asks.
+	Writer *rivalry.Writer
 	// Limiter caps the rate of writes; nil means no limit.
 	Limiter *rate.Limiter
 	// Metrics counts reads and writes.
@@ -90,6 +93,7 @@ type (
 	}
 
 	rare struct {
+		writer  *rivalry.Writer
 		limiter *rate.Limiter
 		called  func()
 		warned  *sync.Map // reduced.Kind of which an uncached read was warned about; nil without the warning
@@ -108,8 +112,8 @@ func New(cfg Config) *Adapter {
 func (a *Adapter) Init(cfg Config) {
 	a.cfg = common{cfg.Shared, cfg.Name, cfg.Declared, cfg.Own, cfg.Metrics, cfg.Logger}
 
-	if cfg.Limiter != nil || cfg.Called != nil || cfg.WarnOnUncachedReads {
-		a.rare = &rare{limiter: cfg.Limiter, called: cfg.Called}
+	if cfg.Writer != nil || cfg.Limiter != nil || cfg.Called != nil || cfg.WarnOnUncachedReads {
+		a.rare = &rare{writer: cfg.Writer, limiter: cfg.Limiter, called: cfg.Called}
 	}
 
 	if cfg.WarnOnUncachedReads {

@@ -24,16 +24,16 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 	write := a.begin(res.Metadata())
 	defer write.End()
 
-	own := a.cfg.Own.Write(ctx, res.Metadata())
-	defer own.End()
+	change := a.changing(ctx, res.Metadata())
+	defer change.end()
 
 	before := res.Metadata().Created()
 
-	own.OnTopOf(resource.VersionUndefined)
+	change.onTopOf(resource.VersionUndefined)
 
 	err := a.owned().Create(ctx, res, opts...)
 	if err == nil {
-		own.Made(res.Metadata().Version())
+		change.made(res)
 		a.created(ctx, &write, res, before)
 	}
 
@@ -51,14 +51,14 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	write := a.begin(res.Metadata())
 	defer write.End()
 
-	own := a.cfg.Own.Write(ctx, res.Metadata())
-	defer own.End()
+	change := a.changing(ctx, res.Metadata())
+	defer change.end()
 
-	own.OnTopOf(res.Metadata().Version())
+	change.onTopOf(res.Metadata().Version())
 
 	err := a.owned().Update(ctx, res)
 	if err == nil {
-		own.Made(res.Metadata().Version())
+		change.made(res)
 		a.updated(ctx, &write, res)
 	}
 
@@ -97,8 +97,8 @@ func (a *Adapter) ModifyWithResult(
 	write := a.begin(ptr)
 	defer write.End()
 
-	own := a.cfg.Own.Write(ctx, ptr)
-	defer own.End()
+	change := a.changing(ctx, ptr)
+	defer change.end()
 
 	var refused error // what update itself returned, as against the state
 
@@ -106,7 +106,7 @@ func (a *Adapter) ModifyWithResult(
 		version := res.Metadata().Version()
 
 		if refused = update(res); refused == nil {
-			own.OnTopOf(version)
+			change.onTopOf(version)
 		}
 
 		return refused
@@ -119,7 +119,7 @@ func (a *Adapter) ModifyWithResult(
 
 		switch {
 		case err == nil:
-			own.Made(res.Metadata().Version())
+			change.made(res)
 			write.Wrote(res)
 
 			return res, nil
@@ -137,14 +137,14 @@ func (a *Adapter) ModifyWithResult(
 			created = true
 		}
 
-		own.OnTopOf(resource.VersionUndefined)
+		change.onTopOf(resource.VersionUndefined)
 
 		before := empty.Metadata().Created()
 		err = a.cfg.State.Create(ctx, empty, state.WithCreateOwner(owner))
 
 		switch {
 		case err == nil:
-			own.Made(empty.Metadata().Version())
+			change.made(empty)
 			a.created(ctx, &write, empty, before)
 
 			return empty, nil
@@ -189,14 +189,14 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 		return err
 	}
 
-	own := a.cfg.Own.Destroy(ctx, ptr)
-	defer own.End()
+	change := a.destroying(ctx, ptr)
+	defer change.end()
 
-	own.Ending()
+	change.ending()
 
 	err := a.owned().Destroy(ctx, ptr, opts...)
 	if err == nil {
-		own.Ended()
+		change.ended()
 		write.Destroyed()
 	}
 
@@ -229,7 +229,7 @@ func adding(fins []resource.Finalizer) func(*resource.Finalizers) {
 // finalize changes the finalizers of an input, whoever owns it. It is the state's update, and not its calls for
 // finalizers, since those do not tell which version they have made.
 func (a *Adapter) finalize(
-	ctx context.Context, verb Verb, ptr resource.Pointer, change func(*resource.Finalizers), phase state.UpdateOption,
+	ctx context.Context, verb Verb, ptr resource.Pointer, edit func(*resource.Finalizers), phase state.UpdateOption,
 ) error {
 	if err := a.permitFinalizer(ctx, verb, ptr); err != nil {
 		return err
@@ -243,8 +243,8 @@ func (a *Adapter) finalize(
 	write := a.begin(ptr)
 	defer write.End()
 
-	own := a.cfg.Own.Write(ctx, ptr)
-	defer own.End()
+	change := a.changing(ctx, ptr)
+	defer change.end()
 
 	attempted := false
 
@@ -253,8 +253,8 @@ func (a *Adapter) finalize(
 		before := len(*fins)
 
 		// Where somebody else was quicker with the same change, there is nothing left to be changed, and nothing is expected any more.
-		if change(fins); len(*fins) != before || attempted {
-			own.OnTopOf(res.Metadata().Version())
+		if edit(fins); len(*fins) != before || attempted {
+			change.onTopOf(res.Metadata().Version())
 		}
 
 		attempted = true
@@ -262,7 +262,7 @@ func (a *Adapter) finalize(
 		return nil
 	}, state.WithUpdateOwner(current.Metadata().Owner()), phase)
 	if err == nil {
-		own.Made(res.Metadata().Version())
+		change.made(res)
 		write.Wrote(res)
 	}
 
