@@ -49,8 +49,8 @@ type Config struct {
 	OnMutation func(*cache.MutationError)
 
 	// NoDamping has every change wake whom it concerns at once, whoever has made it. By default, an item whose passes keep
-	// writing what wakes them waits for its backoff. It is for hosts whose controllers get on by long rows of such passes,
-	// and must not be slowed down.
+	// writing what wakes them waits for its backoff, and controllers that keep undoing what each other writes are told of
+	// that at intervals. It is for hosts whose controllers get on by long rows of such passes, and must not be slowed down.
 	NoDamping bool
 
 	// Backoff is for restarts of controllers and failing items. The default is backoff.EngineRestart.

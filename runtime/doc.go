@@ -12,6 +12,8 @@
 //     destroyed in between is kept.
 //   - What order survives: keys are delivered in the order in which they first became dirty, and of one key never an
 //     older state after a newer one. Between kinds there is no order.
+//   - What is held back: what controllers that keep undoing each other do to a resource, from those controllers, for half a
+//     minute at most. What is held is merged, and told before anything newer is.
 //   - Who may block whom: a slow state delays its own kind, a slow controller itself.
 //
 // # Goroutines

@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/rivalry"
 )
 
 // Health is what the engine knows of itself at one moment, for hosts to show and to decide on.
@@ -17,6 +18,8 @@ type Health struct {
 	Kinds []KindHealth
 	// Controllers are the registered controllers, in order of registration.
 	Controllers []ControllerHealth
+	// Rivalries are the resources that several controllers keep rewriting, in order.
+	Rivalries []rivalry.Rivalry
 }
 
 // KindHealth is the watch of one kind.
@@ -69,6 +72,8 @@ func (r *Runtime) Health() Health {
 		h.Controllers = append(h.Controllers, r.health(node.Target(), now))
 	}
 
+	h.Rivalries = r.rivals.Rivalries()
+
 	return h
 }
 
@@ -117,7 +122,8 @@ func (w *watch) health() KindHealth {
 }
 
 // Problems returns a sentence for each thing that keeps the engine from being healthy: that it does not run, kinds that
-// are not synced, and controllers that fail, keep waking themselves, or are stuck. It is empty when all is well.
+// are not synced, controllers that fail, keep waking themselves, or are stuck, and resources that several of them keep
+// rewriting. It is empty when all is well.
 func (h Health) Problems() []string {
 	var problems []string
 
@@ -135,6 +141,12 @@ func (h Health) Problems() []string {
 		if p := h.Controllers[i].problem(); p != "" {
 			problems = append(problems, p)
 		}
+	}
+
+	for i := range h.Rivalries {
+		rivals := &h.Rivalries[i]
+		problems = append(problems, fmt.Sprintf("controllers %s keep rewriting %s, each undoing what another has written: %s",
+			strings.Join(rivals.Controllers, ", "), rivals.Resource, strings.Join(rivals.Fields, ", ")))
 	}
 
 	return problems

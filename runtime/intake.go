@@ -3,9 +3,13 @@ package runtime
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+
+	"github.com/jonboulle/clockwork"
 
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/rivalry"
 )
 
 const (
@@ -23,9 +27,12 @@ const (
 type intake struct {
 	router *dependency.Router[*entry]
 
-	// routing is held by whoever delivers; it guards batch, the buffer that was delivered last.
+	// routing is held by whoever delivers; it guards batch, the buffer that was delivered last, and the divider.
 	routing sync.Mutex
 	batch   []reduced.Metadata
+	// divides tells that there may be changes that are not for all at the same time, which are the divider's to deliver. Who
+	// delivers looks at nothing else of it. It is set at any time, and cleared by whoever delivers.
+	divides atomic.Bool
 
 	// mu guards pending and index, which hold the same keys.
 	mu      sync.Mutex
@@ -34,10 +41,14 @@ type intake struct {
 
 	// dirty holds one signal while pending is not empty and was not taken yet. Nobody waits to send on it.
 	dirty chan struct{}
+
+	divider divider
 }
 
-func newIntake(router *dependency.Router[*entry]) *intake {
-	return &intake{router: router, index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1)}
+func newIntake(db *dependency.Database[*entry]) *intake {
+	return &intake{
+		router: dependency.NewRouter(db, (*entry).deliver), index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1),
+	}
 }
 
 // put adds changes of one kind, which go that way, merging those of one resource.
@@ -51,11 +62,21 @@ func (in *intake) put(way *dependency.Way[*entry], changes []reduced.Metadata) {
 	}
 
 	in.add(changes)
+	in.wake()
+}
 
+// wake has the delivery look what there is to do.
+func (in *intake) wake() {
 	select {
 	case in.dirty <- struct{}{}:
 	default:
 	}
+}
+
+// divide has the delivery look what is to be held back, and for how long.
+func (in *intake) divide() {
+	in.divides.Store(true)
+	in.wake()
 }
 
 // putThen delivers changes, with all that are pending, and calls then before anything else is delivered.
@@ -75,7 +96,7 @@ func (in *intake) deliverNow(way *dependency.Way[*entry], change []reduced.Metad
 	}
 	defer in.routing.Unlock()
 
-	return in.len() == 0 && in.router.RouteFew(way, change, fewDependents)
+	return !in.divides.Load() && in.len() == 0 && in.router.RouteFew(way, change, fewDependents)
 }
 
 func (in *intake) add(changes []reduced.Metadata) {
@@ -130,20 +151,54 @@ func (in *intake) len() int {
 // deliver hands over what is pending. Routing is held by the caller.
 func (in *intake) deliver() {
 	in.batch = in.take(in.batch)
-	in.router.Route(in.batch)
+
+	if in.divides.Load() {
+		in.divider.route(in.router, in.batch)
+	} else {
+		in.router.Route(in.batch)
+	}
 }
 
-// run is the second stage: it delivers until the context ends.
-func (in *intake) run(ctx context.Context) {
+// release delivers what was held back for long enough, and returns the rivalries that are over. Routing is held by the caller.
+func (in *intake) release() (over []rivalry.Rivalry) {
+	if !in.divides.Load() {
+		return nil
+	}
+
+	over = in.divider.release()
+
+	in.divides.Store(false)
+
+	if !in.divider.finder.None() {
+		in.divides.Store(true) // another one may have begun meanwhile
+	}
+
+	return over
+}
+
+// run is the second stage: it delivers until the context ends. Over is called with rivalries that have come to an end.
+func (in *intake) run(ctx context.Context, clock clockwork.Clock, over func([]rivalry.Rivalry)) {
+	delayed := delayed{clock: clock}
+	defer delayed.stop()
+
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-in.dirty:
+		case <-delayed.due:
+			delayed.due = nil
 		}
 
 		in.routing.Lock()
 		in.deliver()
+		ended := in.release()
 		in.routing.Unlock()
+
+		delayed.settle(in.divider.finder)
+
+		if len(ended) > 0 {
+			over(ended)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/generic/qtransform"
@@ -30,14 +31,15 @@ import (
 func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 	c := &classicEntry{entry: entry{runtime: r}}
 	e := &c.entry
+	name, inputs, outputs := ctrl.Name(), ctrl.Inputs(), ctrl.Outputs()
 
-	return r.register(ctrl.Name(), e, dependency.Classic, ctrl.Inputs(), ctrl.Outputs(), func() {
+	return r.register(name, e, dependency.Classic, inputs, outputs, func() {
 		e.classic = &c.adapter
 		e.classic.Init(rruntime.Config{
 			Shared:     r.classics,
 			Controller: ctrl,
 			Inputs:     e,
-			Guard:      r.guard(e, nil),
+			Guard:      r.guard(e, outputs, nil),
 			Metrics:    r.metrics,
 			Deadline:   r.deadline(e),
 		})
@@ -58,7 +60,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 
 	return r.register(name, e, dependency.Queue, settings.Inputs, settings.Outputs, func() {
 		counted := r.metrics.Queue(name)
-		guard := r.guard(e, &counted.Calls)
+		guard := r.guard(e, settings.Outputs, &counted.Calls)
 
 		if !r.cfg.NoDamping {
 			guard.Own = origin.NewOwn(settings.Inputs, func(change reduced.Metadata, kind controller.InputKind, own bool) {
@@ -104,14 +106,18 @@ func (r *Runtime) deadline(e *entry) *adapter.Deadline {
 	return &adapter.Deadline{Controller: e.name(), After: after, Exceeded: r.exceeded}
 }
 
-// guard describes the view of the state that a controller gets.
-func (r *Runtime) guard(e *entry, counted *metrics.Calls) stateadapter.Config {
+// guard describes the view of the state that a controller gets, and makes it known to who looks for rivals, if it may have any.
+func (r *Runtime) guard(e *entry, outputs []controller.Output, counted *metrics.Calls) stateadapter.Config {
 	cfg := stateadapter.Config{
 		Shared: r.guards, Name: e.name(), Declared: e.node, Metrics: counted, Logger: named(r.logger, e.name()),
 	}
 
 	if r.opts.ChangeRateLimit != rate.Inf {
 		cfg.Limiter = rate.NewLimiter(r.opts.ChangeRateLimit, r.opts.ChangeBurst)
+	}
+
+	if slices.ContainsFunc(outputs, func(out controller.Output) bool { return out.Kind == controller.OutputShared }) {
+		cfg.Writer = r.rivals.Enter(e.name())
 	}
 
 	return cfg
@@ -221,6 +227,7 @@ func (r *Runtime) find(name string) (e *entry, ok bool) {
 // withdraw takes a controller out that was never started, or has ended.
 func (r *Runtime) withdraw(e *entry) {
 	r.watches.adjust(r.db.Remove(e.node))
+	r.rivals.Left(e.name())
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

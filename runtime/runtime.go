@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/rivalry"
 	"github.com/switchyard-run/switchyard/runtime/options"
 	"github.com/switchyard-run/switchyard/stateadapter"
 )
@@ -42,9 +43,12 @@ type Runtime struct {
 	db      *dependency.Database[*entry]
 	intake  *intake
 	watches *watches
+	rivals  *rivalry.Finder // nil where nobody is looked for
+
+	exceeded       *metrics.Counter // passes over their deadline
+	foundRivalries *metrics.Counter
 
 	// guards and classics are what all controllers have in common.
-	exceeded *metrics.Counter // passes over their deadline
 	guards   *stateadapter.Shared
 	classics *rruntime.Shared
 	crew     adapter.Crew
@@ -109,7 +113,14 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 	}
 
 	r.exceeded = r.metrics.Count("passes_over_deadline")
-	r.intake = newIntake(dependency.NewRouter(r.db, (*entry).deliver))
+	r.foundRivalries = r.metrics.Count("rivalries")
+	r.intake = newIntake(r.db)
+
+	if !cfg.NoDamping {
+		r.rivals = rivalry.NewFinder(rivalry.Config{Clock: cfg.Clock, Epoch: cfg.Clock.Now(), Wake: r.intake.divide, Found: r.found})
+	}
+
+	r.intake.divider.init(r.db, r.rivals)
 
 	r.guards = &stateadapter.Shared{
 		State: st, Cache: r.cache, Clock: cfg.Clock, Barrier: r.Barrier, WarnOnUncachedReads: opts.WarnOnUncachedReads,
@@ -155,7 +166,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 
 	var own sync.WaitGroup
 
-	own.Go(func() { r.intake.run(ctx) })
+	own.Go(func() { r.intake.run(ctx, r.cfg.Clock, r.over) })
 	own.Go(func() { (&watchdog{runtime: r, count: &r.stuck}).run(ctx) })
 
 	if r.openWatches(ctx, registered) {
@@ -170,6 +181,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	r.stopCaches(false)
 	err = r.await(entries, &own)
 	r.stopCaches(true)
+	r.rivals.Close()
 	r.metrics.Close()
 	r.crew.Close()
 
@@ -210,12 +222,14 @@ func (r *Runtime) begin(ctx context.Context, end context.CancelFunc) (registered
 	}
 
 	r.phase, r.ctx, r.end, r.failure = running, ctx, end, nil
+	r.rivals.Open()
 	r.metrics.Open()
 	r.crew.Open()
 	r.metrics.Gauge("pending_changes", r.intake.len)
 	r.metrics.Gauge("watches", func() int { return len(r.watches.all()) })
 	r.metrics.Gauge("stuck_controllers", func() int { return int(r.stuck.Load()) })
 	r.metrics.Gauge("paused_controllers", r.countPaused)
+	r.metrics.Gauge("rewritten_resources", r.rivals.Len)
 
 	for _, kind := range r.cache.Kinds() {
 		c := r.cache.Collection(kind)

@@ -9,6 +9,7 @@ import (
 	"os"
 	goruntime "runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -253,6 +254,10 @@ var rows = []row{
 		},
 	},
 	{
+		name: "two controllers, of either form, that keep undoing what the other one writes", peer: "at once", here: "at intervals",
+		play: func(s *stage) string { return s.fight(1000) },
+	},
+	{
 		name: "`MapInput` returns a resource that is no primary input", peer: "something is queued", here: "nothing is queued",
 		play: func(s *stage) string {
 			q := &queued{
@@ -439,6 +444,48 @@ func (s *stage) runsOf(run func() error) string {
 	}
 
 	return "1 run"
+}
+
+// fight tells whether two controllers undo each other so many times without any time going by.
+func (s *stage) fight(passes int32) string {
+	var count atomic.Int32
+
+	s.create(other("a"))
+
+	for _, colour := range []string{"red", "blue"} {
+		require.NoError(s.t, s.RegisterController(&classic{
+			name: colour, inputs: []controller.Input{reads(otherType, controller.InputWeak)}, outputs: writes(otherType),
+			run: func(ctx context.Context, r controller.Runtime) error {
+				for count.Load() < passes {
+					select {
+					case <-ctx.Done():
+						return nil
+					case <-r.EventCh():
+					}
+
+					count.Add(1)
+
+					if err := r.Modify(ctx, other("a"), func(res resource.Resource) error {
+						res.Metadata().Labels().Set("colour", colour)
+
+						return nil
+					}, controller.WithModifyNoOwner()); err != nil {
+						return err
+					}
+				}
+
+				return nil
+			},
+		}))
+	}
+
+	s.start()
+
+	if count.Load() < passes {
+		return "at intervals"
+	}
+
+	return "at once"
 }
 
 // modify modifies the resource from within a controller.
