@@ -59,7 +59,7 @@ func (w *World) written() int {
 func (w *World) logged(entry zapcore.Entry, fields map[string]any) {
 	by := logged
 	if name, ok := fields["controller"].(string); ok {
-		by = name
+		by = w.trace.author(name, name)
 	}
 
 	list := make([]string, 0, len(fields))

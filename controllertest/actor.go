@@ -48,7 +48,7 @@ func (w *World) mayAct(ctx context.Context, by *actor, call string) error {
 
 // takeTurn waits for a turn of the actor.
 func (w *World) takeTurn(ctx context.Context, class class, by *actor, name string) error {
-	if err := w.sched.wait(ctx, class, name); err != nil {
+	if err := w.sched.wait(ctx, class, name, by); err != nil {
 		return err
 	}
 

@@ -155,3 +155,28 @@ func TestProofsOfARightController(t *testing.T) {
 	controllertest.Confluent(t, 20, orders)
 	controllertest.Explore(t, controllertest.Plan{Seeds: 200, Faults: controllertest.Storm()}, orders)
 }
+
+// What a fake of the outside world notes stands among what the pass does that calls it, in its order.
+func TestNotesOfFakesStandAmongThoseOfThePass(t *testing.T) {
+	controllertest.Run(t, func(w *controllertest.World) {
+		w.Start(withBilling(billing{before: func(*order) error {
+			w.Logf("asked the fake")
+
+			return nil
+		}}))
+		w.Create(newOrder("a", 1))
+		w.Logf("all is created")
+		w.Settle()
+
+		notes := map[string][]controllertest.Note{}
+		for _, turn := range w.Trace().Turns() {
+			notes[turn.What] = append(notes[turn.What], turn.Notes...)
+		}
+
+		pass := "billing: reconciles Orders/a"
+		require.Equal(w, []controllertest.Note{
+			{By: pass, What: "asked the fake"}, {By: pass, What: "update Orders/a v2 held by billing {N:1}"}, {By: pass, What: "create Bills/a v1 {N:2}"},
+		}, notes[pass][:3])
+		require.Contains(w, notes["script creates Orders/a"], controllertest.Note{By: "script", What: "all is created"})
+	})
+}

@@ -138,7 +138,7 @@ func (g *gated) forward(w *World, done <-chan struct{}) {
 		}
 
 		handed := make(chan struct{})
-		turn := &gate{class: passing, name: g.by.controller + ": wakes", try: func() bool {
+		turn := &gate{class: passing, name: g.by.controller + ": wakes", by: g.by, try: func() bool {
 			select {
 			case <-g.Adapter.EventCh():
 			default:

@@ -60,8 +60,10 @@ func (w *World) Fatalf(format string, args ...any) {
 // Helper does nothing; it is there for assertions that call it.
 func (w *World) Helper() {}
 
-// Logf notes a line in the trace.
-func (w *World) Logf(format string, args ...any) { w.trace.note("script", format, args...) }
+// Logf notes a line in the trace: for the pass that has its turn, if a controller or a fake calls it, and else for the script.
+func (w *World) Logf(format string, args ...any) {
+	w.trace.note(w.trace.author("", "script"), format, args...)
+}
 
 func (w *World) failed() bool {
 	w.mu.Lock()

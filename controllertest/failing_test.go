@@ -136,7 +136,7 @@ func failing(t *testing.T, name, schedule string) string {
 func TestFailuresTellWhatHasHappened(t *testing.T) {
 	for name, want := range map[string][]string{
 		"never settles": {
-			"the world does not settle within 1h0m0s", `controller "billing" has 1 failing items, the last error was: no paper`,
+			"the world does not settle within 1h0m0s", `controller "billing" has a failing item, the last error was: no paper`,
 			"script creates Orders/a", "create Orders/a v1 {N:1}", "billing: reconciles Orders/a  <- Orders/a created v1 by the script",
 			"more like this, until +", "fails: no paper",
 		},

@@ -8,7 +8,7 @@ import (
 
 // act waits for the script's turn.
 func (w *World) act(what string) {
-	if err := w.sched.wait(w.Context(), acting, "script "+what); err != nil {
+	if err := w.sched.wait(w.Context(), acting, "script "+what, nil); err != nil {
 		goruntime.Goexit()
 	}
 }
@@ -80,7 +80,7 @@ func (w *World) turn() bool {
 			return false
 		}
 
-		w.trace.turn(w.sched.taken(), g.name)
+		w.trace.turn(w.sched.taken(), g.name, g.by)
 
 		if g.let() {
 			return true
@@ -99,7 +99,7 @@ func (w *World) reborn() bool {
 
 	w.life.end()
 
-	w.trace.turn(w.sched.taken(), "a new process starts")
+	w.trace.turn(w.sched.taken(), "a new process starts", nil)
 
 	if err := w.live(); err != nil {
 		w.Errorf("after a crash %s", err)

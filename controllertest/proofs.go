@@ -114,7 +114,7 @@ func Confluent(t *testing.T, k int, script Script) {
 		}
 
 		short := shrink(out, differs)
-		how := fmt.Sprintf("the order of seed %d; replay it with schedule %q", seed+1, short.schedule)
+		how := fmt.Sprintf("the order of seed %d; replay it with\n\tcontrollertest.Replay(t, %q, controllertest.Faults{}, script)", seed+1, short.schedule)
 
 		if short.failure != "" {
 			t.Fatal(short.report("the run fails in " + how))

@@ -24,6 +24,8 @@ const (
 type gate struct {
 	class class
 	name  string
+	// by is the pass that waits, if it is one.
+	by *actor
 	// try starts what waits. It returns false if it can not be started at this moment; nil means that open is closed.
 	try  func() bool
 	open chan struct{}
@@ -99,12 +101,12 @@ func (s *scheduler) remove(g *gate) (removed bool) {
 }
 
 // wait returns nil when it is the caller's turn, or the error of a context that has ended before.
-func (s *scheduler) wait(ctx context.Context, class class, name string) error {
+func (s *scheduler) wait(ctx context.Context, class class, name string, by *actor) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 
-	g := &gate{class: class, name: name}
+	g := &gate{class: class, name: name, by: by}
 	s.add(g)
 
 	select {

@@ -64,8 +64,10 @@ func (w *World) Do(what string, fn func()) {
 	fn()
 }
 
-// Pick decides for one of n, from 0 on, for scripts that are not the same for every seed. What tells the decision from all
-// others of the run. 0 is the calm one, and what a failing run is made short to: let it be the one that does least.
+// Pick decides for one of n, from 0 on, for scripts and fakes that are not the same for every seed. What tells the decision
+// from all others of the run: the same text is the same decision, however often it is asked for, so a fake that fails now and
+// then has to number its attempts. 0 is the calm one, and what a failing run is made short to: let it be the one that does
+// least.
 func (w *World) Pick(what string, n int) int { return w.draws.pick(picking+what, n) }
 
 // Create creates the resources, in turn.

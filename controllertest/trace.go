@@ -36,7 +36,9 @@ type Trace struct {
 	// mu guards the fields below.
 	mu    sync.Mutex
 	turns []Turn
-	over  bool
+	// by is who has the turn, if it is a pass.
+	by   *actor
+	over bool
 
 	began time.Time
 }
@@ -53,11 +55,12 @@ func (t *Trace) Turns() []Turn {
 	return slices.Clone(t.turns)
 }
 
-func (t *Trace) turn(number int, what string) {
+func (t *Trace) turn(number int, what string, by *actor) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
 	t.settle()
+	t.by = by
 	t.turns = append(t.turns, Turn{Number: number, At: time.Since(t.began), What: what})
 }
 
@@ -75,11 +78,39 @@ func (t *Trace) undo() {
 	defer t.mu.Unlock()
 
 	t.turns = t.turns[:len(t.turns)-1]
+	t.by = nil
 }
 
-// settle brings the notes of the last turn into an order that does not depend on which goroutine was quicker.
+// author returns the pass that has its turn, if it is one of the controller, or of any where none is named, and else what was
+// given.
+func (t *Trace) author(controller, other string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	if t.by == nil || controller != "" && controller != t.by.controller {
+		return other
+	}
+
+	return t.by.String()
+}
+
+// settle brings the notes of the last turn into an order that does not depend on which goroutine was quicker: those of the pass
+// that had the turn come first, as it has made them.
 func (t *Trace) settle() {
+	var first string
+	if t.by != nil {
+		first = t.by.String()
+	}
+
 	slices.SortStableFunc(t.turns[len(t.turns)-1].Notes, func(a, b Note) int {
+		switch {
+		case a.By == b.By:
+		case a.By == first:
+			return -1
+		case b.By == first:
+			return 1
+		}
+
 		order := strings.Compare(a.By, b.By)
 
 		if order == 0 && (a.By == engine.controller || a.By == logged) {

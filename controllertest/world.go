@@ -126,7 +126,7 @@ func (w *World) Restart() {
 	w.startLife()
 }
 
-// Stop ends the engine for good, as a stop of the process does.
+// Stop ends the engine, as a stop of the process does. What the script does then nobody sees before [World.Restart].
 func (w *World) Stop() {
 	w.act("stops the engine")
 	w.running().end()

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -46,14 +47,14 @@ type ControllerHealth struct {
 	// Name is the controller's name, and Queue whether it is a queue controller.
 	Name  string
 	Queue bool
-	// Stuck tells that a pass has run, or a wakeup or an item has waited, for longer than Config.StuckAfter. A controller that
-	// is paused is not stuck.
+	// Stuck tells that a pass has run, or a wakeup or an item has waited, for longer than Config.StuckAfter. Of a controller that
+	// is paused only the pass counts in which it was.
 	Stuck bool
 }
 
-// Failing tells whether the controller, or an item of it, has failed since it last succeeded.
-func (c *ControllerHealth) Failing() bool {
-	return c.Phase == adapter.BackingOff || c.Status.Failing > 0
+// Fails tells whether the controller, or an item of it, has failed since it last succeeded.
+func (c *ControllerHealth) Fails() bool {
+	return c.Phase == adapter.BackingOff || c.Failing > 0
 }
 
 // Health returns what is going on. Its cost is linear in controllers and kinds; it waits for neither.
@@ -79,18 +80,24 @@ func (r *Runtime) Health() Health {
 
 func (r *Runtime) health(e *entry, now time.Time) ControllerHealth {
 	c := ControllerHealth{Status: e.unit().Status(), Name: e.name(), Queue: e.queue != nil}
-	c.Stuck = !c.Paused && c.stuckFor(now) >= r.cfg.StuckAfter
+	c.Stuck = c.stuckFor(now) >= r.cfg.StuckAfter
 
 	return c
 }
 
 // stuckFor is for how long there was no progress that could be told from outside; what is more than a while means to be stuck.
 func (c *ControllerHealth) stuckFor(now time.Time) time.Duration {
-	if c.BusySince.IsZero() {
-		return c.OldestWait
+	var waits, runs time.Duration
+
+	if !c.Paused {
+		waits = c.OldestWait
 	}
 
-	return max(now.Sub(c.BusySince), c.OldestWait)
+	if !c.BusySince.IsZero() {
+		runs = now.Sub(c.BusySince)
+	}
+
+	return max(waits, runs)
 }
 
 // doing says what a stuck controller does.
@@ -138,7 +145,11 @@ func (h Health) Problems() []string {
 	}
 
 	for i := range h.Controllers {
-		if p := h.Controllers[i].problem(); p != "" {
+		c := &h.Controllers[i]
+
+		if !h.Running && (c.Phase == adapter.Running || c.Phase == adapter.BackingOff) {
+			problems = append(problems, fmt.Sprintf("controller %q has not ended with the engine: %s has not come back", c.Name, cmp.Or(c.Doing, "Run")))
+		} else if p := c.problem(); p != "" {
 			problems = append(problems, p)
 		}
 	}
@@ -175,8 +186,10 @@ func (c *ControllerHealth) problem() string {
 		return fmt.Sprintf("run hook of controller %q is backing off after failure %d: %s", c.Name, c.Attempt, oneLine(c.LastError))
 	case c.Phase == adapter.BackingOff:
 		return fmt.Sprintf("controller %q is backing off after failure %d: %s", c.Name, c.Attempt, oneLine(c.LastError))
-	case c.Status.Failing > 0:
-		return fmt.Sprintf("controller %q has %d failing items, the last error was: %s", c.Name, c.Status.Failing, oneLine(c.LastError))
+	case c.Failing == 1:
+		return fmt.Sprintf("controller %q has a failing item, the last error was: %s", c.Name, oneLine(c.LastError))
+	case c.Failing > 0:
+		return fmt.Sprintf("controller %q has %d failing items, the last error was: %s", c.Name, c.Failing, oneLine(c.LastError))
 	case c.Damped > 0:
 		return fmt.Sprintf("controller %q keeps waking itself for %d items by what it writes, most of all for: %s", c.Name, c.Damped, c.DampedItem)
 	case c.Stuck && c.Doing != "":

@@ -857,7 +857,7 @@ func TestResourceThatCanNotBeCopied(t *testing.T) {
 		w.start()
 		synctest.Wait()
 		assert.Equal(t, []string{"b"}, read.all())
-		assert.Equal(t, 1, w.Health().Controllers[0].Status.Failing)
+		assert.Equal(t, 1, w.Health().Controllers[0].Failing)
 		assert.Panics(t, func() { _, _ = w.CachedState().List(t.Context(), sourcePtr("")) })
 
 		_, err := w.CachedState().Get(t.Context(), sourcePtr("b"))

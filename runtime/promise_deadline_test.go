@@ -84,7 +84,7 @@ func TestPassesOverTheirDeadlineMakeRoom(t *testing.T) {
 		assert.Equal(t, "2", ownMetric("passes_over_deadline"))
 
 		health := w.Health().Controllers[0]
-		assert.Equal(t, 2, health.Status.Failing)
+		assert.Equal(t, 2, health.Failing)
 
 		var over *adapter.DeadlineError
 		require.ErrorAs(t, health.LastError, &over)
@@ -140,7 +140,7 @@ func TestWhatAPassOverItsDeadlineReturns(t *testing.T) {
 				require.NoError(t, over.Err)
 
 				health := w.Health().Controllers[0]
-				assert.Equal(t, test.failing, health.Status.Failing)
+				assert.Equal(t, test.failing, health.Failing)
 				assert.Equal(t, fmt.Sprint(test.failing), ownMetric("passes_over_deadline"))
 
 				if test.failing > 0 {

@@ -272,7 +272,7 @@ func TestProblemsAreOneLineEach(t *testing.T) {
 		assert.Equal(t, []string{
 			`controller "c" is backing off after failure 1: connection reset; and worse`,
 			`run hook of controller "hook" is backing off after failure 1: connection reset; and worse`,
-			`controller "items" has 1 failing items, the last error was: connection reset; and worse`,
+			`controller "items" has a failing item, the last error was: connection reset; and worse`,
 		}, w.Health().Problems())
 		w.end()
 	})

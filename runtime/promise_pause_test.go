@@ -78,6 +78,37 @@ func eachForm(t *testing.T, cfg runtime.Config, test func(t *testing.T, w *world
 	}
 }
 
+// A pass that does not come back is stuck also where its controller is to be paused: the pause waits for it.
+func TestPassThatKeepsAPauseWaitingIsStuck(t *testing.T) {
+	eachForm(t, runtime.Config{}, func(t *testing.T, w *world, g *heldUp) {
+		w.create(newSource("s", 0))
+		w.start()
+		g.gate <- struct{}{}
+
+		synctest.Wait()
+		w.set("s", 1)
+		synctest.Wait()
+
+		paused := w.pausing(t.Context(), "c")
+
+		w.set("s", 2)
+		time.Sleep(time.Hour)
+
+		health := w.Health()
+		require.True(t, health.Controllers[0].Paused)
+		require.True(t, health.Controllers[0].Stuck)
+		require.Contains(t, health.Problems()[0], `controller "c" is stuck`)
+		require.Equal(t, "1", ownMetric("stuck_controllers"))
+
+		g.gate <- struct{}{}
+
+		require.NoError(t, <-paused)
+		time.Sleep(time.Hour)
+		require.Empty(t, w.Health().Problems())
+		w.end()
+	})
+}
+
 // Pause lets the pass under way end and has no other begin; Resume catches up. Meanwhile the controller shows as paused, and is
 // never stuck.
 func TestPauseAndResume(t *testing.T) {
@@ -99,6 +130,10 @@ func TestPauseAndResume(t *testing.T) {
 			synctest.Wait()
 		}
 
+		time.Sleep(time.Minute)
+		g.gate <- struct{}{}
+
+		require.NoError(t, <-paused)
 		time.Sleep(time.Hour)
 
 		health := w.Health()
@@ -107,11 +142,6 @@ func TestPauseAndResume(t *testing.T) {
 		require.False(t, health.Controllers[0].Stuck)
 		require.Empty(t, health.Problems())
 		require.Equal(t, "0", ownMetric("stuck_controllers"))
-
-		g.gate <- struct{}{}
-
-		require.NoError(t, <-paused)
-		synctest.Wait()
 		require.Equal(t, 1, g.passes.len())
 		require.NoError(t, w.Pause(t.Context(), "c"), "it is paused already")
 
@@ -372,7 +402,7 @@ func TestWhatWaitsForAPausedQueue(t *testing.T) {
 
 		health := w.Health().Controllers[0]
 		require.Equal(t, 101, health.Ready, "the delay of the failed one has gone by")
-		require.Equal(t, 1, health.Status.Failing)
+		require.Equal(t, 1, health.Failing)
 
 		failing = false
 

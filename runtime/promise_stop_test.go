@@ -216,6 +216,7 @@ func TestGraceRunsOut(t *testing.T) {
 		var stragglers *runtime.StragglersError
 		require.ErrorAs(t, err, &stragglers)
 		assert.Equal(t, []string{"deaf"}, stragglers.Controllers)
+		assert.Contains(t, w.Health().Problems(), `controller "deaf" has not ended with the engine: Run has not come back`)
 		assert.Equal(t, 10*time.Second, time.Since(begin))
 		assert.Contains(t, err.Error(), "deaf")
 

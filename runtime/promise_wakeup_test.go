@@ -476,8 +476,8 @@ func TestStuckControllerDelaysNobody(t *testing.T) {
 			case "asleep":
 				assert.True(t, c.Stuck)
 			case "failing":
-				assert.Equal(t, 100, c.Status.Failing)
-				assert.True(t, c.Failing())
+				assert.Equal(t, 100, c.Failing)
+				assert.True(t, c.Fails())
 				assert.ErrorIs(t, c.LastError, errBroken)
 			}
 		}

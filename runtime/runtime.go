@@ -384,6 +384,7 @@ func (r *Runtime) await(entries []*entry, own *sync.WaitGroup) error {
 			warning.Reset(waited)
 		case <-grace:
 			stragglers := r.stragglers(entries)
+			r.warnOfStragglers(entries, r.cfg.Grace)
 
 			return &StragglersError{
 				Grace: r.cfg.Grace, Controllers: namesOf(stragglers), Stragglers: stragglers, Watches: r.watches.stillAlive(),

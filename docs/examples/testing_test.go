@@ -54,3 +54,22 @@ func TestRecorderIsProven(t *testing.T) {
 	controllertest.Confluent(t, 50, hurried)
 	controllertest.Explore(t, controllertest.Plan{Seeds: 200, Faults: controllertest.Storm()}, hurried)
 }
+
+// away lets a host move while nobody looks.
+func away(w *controllertest.World) {
+	w.Start(func(e controller.Engine) error { return e.RegisterQController(Recorder{}) })
+	w.Create(newHost("web", "10.0.0.1"))
+	w.Settle()
+
+	w.Stop()
+	controllertest.Update(w, newHost("web", "").Metadata(), func(host *Host) { host.TypedSpec().Value = "10.0.0.2" })
+	w.Restart()
+	w.Settle()
+}
+
+func TestRecorderLearnsWhatItHasMissed(t *testing.T) {
+	controllertest.Run(t, func(w *controllertest.World) {
+		away(w)
+		require.Equal(w, "web A 10.0.0.2", controllertest.Get[*Record](w, newRecord("web").Metadata()).TypedSpec().Value)
+	})
+}

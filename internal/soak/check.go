@@ -107,7 +107,7 @@ func (w *world) health(g *group) []string {
 	for _, c := range health.Controllers {
 		if strings.HasSuffix(c.Name, strings.TrimPrefix(g.String(), "group")) {
 			lines = append(lines, fmt.Sprintf("%s: %s, %d ready, %d delayed, %d in a pass, %d failing, stuck %t%s",
-				c.Name, c.Phase, c.Ready, c.Delayed, c.Processing, c.Status.Failing, c.Stuck, failure(c.Attempt, c.LastError)))
+				c.Name, c.Phase, c.Ready, c.Delayed, c.Processing, c.Failing, c.Stuck, failure(c.Attempt, c.LastError)))
 		}
 	}
 
