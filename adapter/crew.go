@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime/pprof"
 	"sync"
+
+	"github.com/switchyard-run/switchyard/contain"
 )
 
 // spareHands is how many idle goroutines a crew keeps.
@@ -51,7 +53,7 @@ func (c *Crew) Close() {
 	c.waiting.Wait()
 }
 
-// Loop is [Loop] in a goroutine of the crew, which has the pprof labels of the context meanwhile.
+// Loop is [contain.Loop] in a goroutine of the crew, which has the pprof labels of the context meanwhile.
 func (c *Crew) Loop(ctx context.Context, wg *sync.WaitGroup, step func() bool, exited func()) {
 	wg.Add(1)
 
@@ -86,7 +88,7 @@ func (c *Crew) work(next task) {
 
 	for more := true; more; {
 		pprof.SetGoroutineLabels(next.labels)
-		loop(next.wg, next.step, next.exited)
+		contain.LoopHere(next.wg, next.step, next.exited)
 		pprof.SetGoroutineLabels(context.Background())
 
 		if !c.rest(hand) {

@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -8,6 +9,8 @@ import (
 
 	"github.com/switchyard-run/switchyard/adapter"
 )
+
+var errMine = errors.New("mine")
 
 func TestRecorderRemembersTheLastFailureUntilItRecovers(t *testing.T) {
 	t.Parallel()

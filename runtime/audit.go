@@ -10,7 +10,7 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/resource"
 
-	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -83,7 +83,7 @@ func (w *watch) audit(ctx context.Context, table *table) *audit {
 	w.audits.Go(func() {
 		defer close(a.done)
 
-		if err := adapter.Contain(func() error { return a.look(ctx) }); err != nil {
+		if err := contain.Call(func() error { return a.look(ctx) }); err != nil {
 			a.found = findings{err: err}
 		}
 	})

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/runtime"
 	"github.com/switchyard-run/switchyard/runtime/options"
 	"github.com/switchyard-run/switchyard/stateadapter"
@@ -194,10 +195,10 @@ func TestDeadlinesOfControllers(t *testing.T) {
 		var over *adapter.DeadlineError
 
 		controllers := w.Health().Controllers
-		require.ErrorIs(t, controllers[0].LastError, adapter.ErrGoexit)
+		require.ErrorIs(t, controllers[0].LastError, contain.ErrGoexit)
 		require.ErrorAs(t, controllers[0].LastError, &over)
 		require.NoError(t, controllers[1].LastError)
-		require.ErrorAs(t, controllers[2].LastError, new(*adapter.PanicError))
+		require.ErrorAs(t, controllers[2].LastError, new(*contain.PanicError))
 		require.ErrorAs(t, controllers[2].LastError, &over)
 		assert.Contains(t, over.Doing, "map ")
 		w.end()

@@ -11,7 +11,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -193,7 +193,7 @@ func (s *session) takePart(ctx context.Context, part []state.Event) error {
 	loading := s.loading
 
 	// What came before a bad event is in the table already, and must not be lost with it, however bad it is.
-	err := adapter.Contain(func() error { return s.apply(part) })
+	err := contain.Call(func() error { return s.apply(part) })
 
 	s.tell(loading && !s.loading)
 

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -108,13 +109,13 @@ func (w *watch) step(ctx context.Context) bool {
 
 	if err == nil {
 		w.began = w.set.cfg.Clock.Now()
-		err = adapter.Contain(func() error { return w.session(ctx) })
+		err = contain.Call(func() error { return w.session(ctx) })
 	}
 
 	switch {
 	case ctx.Err() != nil:
 		return false
-	case errors.As(err, new(*adapter.PanicError)) || errors.Is(err, adapter.ErrGoexit):
+	case errors.As(err, new(*contain.PanicError)) || errors.Is(err, contain.ErrGoexit):
 		err = fmt.Errorf("the state failed under the watch of %s: %w", w.kind, err)
 	case onPurpose(err) || errors.Is(err, errRefused):
 		w.set.logger.Debug("watch is opened anew", zap.Stringer("kind", w.kind), zap.NamedError("reason", err))
@@ -136,7 +137,7 @@ func (w *watch) step(ctx context.Context) bool {
 	w.failed(err, attempt, next)
 
 	w.set.failures.Inc()
-	w.set.logger.Warn("watch failed and will be resumed", append(adapter.ErrorFields(err), zap.Stringer("kind", w.kind),
+	w.set.logger.Warn("watch failed and will be resumed", append(contain.Fields(err), zap.Stringer("kind", w.kind),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
 	w.firstAttempted()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -124,7 +125,7 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 	s.open[kind] = w
 	s.alive[w] = struct{}{}
 
-	adapter.Loop(&s.running, func() bool {
+	contain.Loop(&s.running, func() bool {
 		pprof.SetGoroutineLabels(ctx) // not those of a controller that has it opened
 
 		if w.step(ctx) {
@@ -137,7 +138,7 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 		s.ended(w)
 
 		return false
-	}, func() { w.exited = adapter.ErrGoexit })
+	}, func() { w.exited = contain.ErrGoexit })
 }
 
 func (s *watches) ended(w *watch) {

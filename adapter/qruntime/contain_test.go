@@ -10,7 +10,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/stretchr/testify/require"
 
-	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 )
 
 // A callback that panics or ends its goroutine has failed like one that returns an error; its worker lives on.
@@ -24,7 +24,7 @@ func TestPassesAreContained(t *testing.T) {
 	}{
 		"panic":        {fail: func() { panic("out of paper") }, says: "panic: out of paper", stack: true},
 		"panic(error)": {fail: func() { panic(errFailed) }, says: "panic: it did not work", stack: true},
-		"goexit":       {fail: runtime.Goexit, says: adapter.ErrGoexit.Error()},
+		"goexit":       {fail: runtime.Goexit, says: contain.ErrGoexit.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

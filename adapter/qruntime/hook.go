@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 )
 
 // hooks are those of a controller that has any.
@@ -30,7 +31,7 @@ type hook struct {
 func (a *Adapter) runHook() {
 	h := &hook{adapter: a, retry: adapter.NewRetry(a.cfg.Backoff, adapter.Healthy, a.cfg.Random)}
 
-	adapter.Loop(&a.running, h.step, func() { h.exited = adapter.ErrGoexit })
+	contain.Loop(&a.running, h.step, func() { h.exited = contain.ErrGoexit })
 }
 
 // step is one call of the hook with what follows it; it tells whether there is to be another.
@@ -46,7 +47,7 @@ func (h *hook) step() bool {
 		h.started = a.cfg.Clock.Now()
 		a.inHook.Store(&hooked{"run hook", h.started})
 
-		err = adapter.Contain(func() error { return a.hooks.run(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
+		err = contain.Call(func() error { return a.hooks.run(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
 	}
 
 	a.inHook.Store(nil)
@@ -71,7 +72,7 @@ func (h *hook) step() bool {
 
 	a.cfg.Metrics.Crashed()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
-	a.cfg.Logger.Error("run hook failed and will be run again", append(adapter.ErrorFields(err),
+	a.cfg.Logger.Error("run hook failed and will be run again", append(contain.Fields(err),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
 	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
@@ -93,7 +94,7 @@ func (a *Adapter) shutdown() {
 
 	a.inHook.Store(&hooked{"shutdown hook", a.cfg.Clock.Now()})
 
-	adapter.Loop(&hook, func() bool {
+	contain.Loop(&hook, func() bool {
 		if called {
 			return false
 		}
@@ -101,20 +102,20 @@ func (a *Adapter) shutdown() {
 		called = true
 
 		pprof.SetGoroutineLabels(a.ctx)
-		err = adapter.Contain(func() error {
+		err = contain.Call(func() error {
 			a.hooks.shutdown()
 
 			return nil
 		})
 
 		return false
-	}, func() { err = adapter.ErrGoexit })
+	}, func() { err = contain.ErrGoexit })
 
 	hook.Wait()
 	a.inHook.Store(nil)
 
 	if err != nil {
 		a.cfg.Metrics.Crashed()
-		a.cfg.Logger.Error("shutdown hook failed", adapter.ErrorFields(err)...)
+		a.cfg.Logger.Error("shutdown hook failed", contain.Fields(err)...)
 	}
 }

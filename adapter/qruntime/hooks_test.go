@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 )
 
 // runHook returns a preparation that sets the run hook.
@@ -174,7 +175,7 @@ func TestShutdownHookIsContained(t *testing.T) {
 		stack bool
 	}{
 		"panic":  {func() { panic(errFailed) }, "panic: it did not work", true},
-		"goexit": {runtime.Goexit, adapter.ErrGoexit.Error(), false},
+		"goexit": {runtime.Goexit, contain.ErrGoexit.Error(), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/queue"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -102,7 +102,7 @@ func (w *worker) step() bool {
 
 	var mapped []item
 
-	err := adapter.Contain(func() (err error) {
+	err := contain.Call(func() (err error) {
 		mapped, err = w.call(p)
 
 		return err
@@ -116,7 +116,7 @@ func (w *worker) step() bool {
 // exited finishes the pass in which the callback ended the worker's goroutine.
 func (w *worker) exited() {
 	if p := w.pass.Load(); p != nil {
-		w.finish(p, nil, adapter.ErrGoexit)
+		w.finish(p, nil, contain.ErrGoexit)
 	}
 }
 
@@ -311,7 +311,7 @@ func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Durat
 	a.recorder.Note(err, attempt, a.time(now+delay))
 
 	if entry := a.cfg.Logger.Check(zapcore.ErrorLevel, "pass failed and will be run again"); entry != nil {
-		entry.Write(append(adapter.ErrorFields(err), zap.Int("attempt", attempt), zap.Duration("next_try_in", delay),
+		entry.Write(append(contain.Fields(err), zap.Int("attempt", attempt), zap.Duration("next_try_in", delay),
 			zap.Stringer("item", p), zap.Duration("ran", ran))...)
 	}
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/stateadapter"
 )
@@ -172,7 +173,7 @@ func (a *Adapter) Start(ctx context.Context) {
 	a.recorder.Enter(adapter.Running, now)
 	a.running.Store(true)
 
-	adapter.Loop(&a.loop, func() bool { return a.step(ctx) }, func() { a.exited = true })
+	contain.Loop(&a.loop, func() bool { return a.step(ctx) }, func() { a.exited = true })
 }
 
 // Wait returns when the controller's goroutine has ended. It is called once, after the end of the context that was
@@ -215,7 +216,7 @@ func (a *Adapter) step(ctx context.Context) bool {
 	if a.exited {
 		a.exited = false
 
-		return a.ended(ctx, adapter.ErrGoexit)
+		return a.ended(ctx, contain.ErrGoexit)
 	}
 
 	if pause := a.wakeups.begin(); pause != nil {
@@ -226,7 +227,7 @@ func (a *Adapter) step(ctx context.Context) bool {
 		return a.ended(ctx, a.runLimited(ctx))
 	}
 
-	return a.ended(ctx, adapter.Contain(func() error { return a.controller.Run(ctx, a, a.Logger()) }))
+	return a.ended(ctx, contain.Call(func() error { return a.controller.Run(ctx, a, a.Logger()) }))
 }
 
 // ended follows a call of Run that returned the error.
@@ -266,7 +267,7 @@ func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 
 	a.counted.Crashed()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
-	a.Logger().Error("controller failed and will be restarted", append(adapter.ErrorFields(err),
+	a.Logger().Error("controller failed and will be restarted", append(contain.Fields(err),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
 	if !adapter.Sleep(ctx, a.shared.Clock, delay) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 )
 
 // limit is the deadline of the passes of a controller. The lock of the wakeups guards the fields below the first.
@@ -27,7 +28,7 @@ func (a *Adapter) runLimited(ctx context.Context) error {
 	a.limit.cancel, a.limit.over = cancel, nil
 	a.wakeups.mu.Unlock()
 
-	return adapter.Contain(func() error { return a.controller.Run(ctx, a, a.Logger()) })
+	return contain.Call(func() error { return a.controller.Run(ctx, a, a.Logger()) })
 }
 
 // begin begins the deadline of a pass at the first call in it. Who calls is the controller.

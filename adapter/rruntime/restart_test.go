@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/stateadapter"
 )
 
@@ -27,7 +28,7 @@ var errFailed = errors.New("it did not work")
 func TestFailedRunsAreRepeatedWithBackoff(t *testing.T) {
 	t.Parallel()
 
-	panicked := &adapter.PanicError{}
+	panicked := &contain.PanicError{}
 
 	for name, test := range map[string]struct {
 		fail  func() error
@@ -41,7 +42,7 @@ func TestFailedRunsAreRepeatedWithBackoff(t *testing.T) {
 			runtime.Goexit()
 
 			return nil
-		}, as: isError(adapter.ErrGoexit)},
+		}, as: isError(contain.ErrGoexit)},
 		// The end of another context is a failure like others: the engine's own has not ended.
 		"cancelled call": {
 			fail: func() error { return fmt.Errorf("rpc: %w", context.Canceled) }, as: isError(context.Canceled),

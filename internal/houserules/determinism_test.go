@@ -29,7 +29,7 @@ var seeded = []string{"ChaCha8", "New", "NewChaCha8", "NewPCG", "NewZipf", "PCG"
 // each with who waits for them.
 var starters = map[string]string{
 	"adapter/alarm.go":       "Stop, which waits for what runs on the clock's timer",
-	"adapter/contain.go":     "the wait group that the caller of Loop brings",
+	"contain/contain.go":     "the wait group that the caller of Loop brings",
 	"adapter/crew.go":        "the wait group that the caller of Loop brings, and Close for those that are idle",
 	"cache/teardown.go":      "nobody: what runs at the end of a context only takes it out of a set",
 	"queue/alarm.go":         "nobody: what runs on the clock's timer only asks for another look, and not once stopped",

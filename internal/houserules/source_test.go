@@ -29,6 +29,7 @@ const (
 // engine lists the packages of the engine with their height: each imports only packages of the engine that are lower.
 var engine = map[string]int{
 	"backoff":          0,
+	"contain":          0,
 	"internal/index":   0,
 	"reduced":          0,
 	"runtime/options":  0,

@@ -1,4 +1,4 @@
-package adapter_test
+package contain_test
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/contain"
 )
 
 var errMine = errors.New("mine")
@@ -22,8 +22,8 @@ var errMine = errors.New("mine")
 func TestContainReturnsWhatTheCallbackReturns(t *testing.T) {
 	t.Parallel()
 
-	require.NoError(t, adapter.Contain(func() error { return nil }))
-	require.Equal(t, errMine, adapter.Contain(func() error { return errMine }))
+	require.NoError(t, contain.Call(func() error { return nil }))
+	require.Equal(t, errMine, contain.Call(func() error { return errMine }))
 }
 
 // fails panics, under a name that the stack is to show.
@@ -41,18 +41,18 @@ func TestContainTurnsPanicsIntoErrors(t *testing.T) {
 		"string":       {"out of paper", "panic: out of paper"},
 		"number":       {42, "panic: 42"},
 		"nothing":      {nil, "panic: panic called with nil argument"},
-		"nested panic": {&adapter.PanicError{Value: errMine}, "panic: panic: mine"},
+		"nested panic": {&contain.PanicError{Value: errMine}, "panic: panic: mine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			err := adapter.Contain(func() error { return fails(test.value) })
+			err := contain.Call(func() error { return fails(test.value) })
 			require.ErrorContains(t, err, test.says)
 
-			var panicked *adapter.PanicError
+			var panicked *contain.PanicError
 
 			require.ErrorAs(t, err, &panicked)
-			require.Contains(t, string(panicked.Stack), "adapter_test.fails", "the stack is where it happened")
+			require.Contains(t, string(panicked.Stack), "contain_test.fails", "the stack is where it happened")
 
 			if cause, ok := test.value.(error); ok {
 				require.ErrorIs(t, err, cause)
@@ -70,7 +70,7 @@ func TestContainTakesRuntimeErrors(t *testing.T) {
 
 	var missing map[string]int
 
-	err := adapter.Contain(func() error {
+	err := contain.Call(func() error {
 		missing["a"] = 1
 
 		return nil
@@ -98,11 +98,11 @@ func TestContainTakesErrorsThatCanNotBeAsked(t *testing.T) {
 		"wrapped":          {func() error { return fmt.Errorf("around: %w", none) }, "*fmt.wrapError"},
 		"joined":           {func() error { return errors.Join(errMine, none) }, "*errors.joinError"},
 		"request to rerun": {func() error { return requeue }, "*controller.RequeueError"},
-		"asked as":         {func() error { return grumpy{} }, "adapter_test.grumpy"},
+		"asked as":         {func() error { return grumpy{} }, "contain_test.grumpy"},
 		"says yes":         {func() error { return fmt.Errorf("around: %w", liar{}) }, "says to be whatever it is asked for"},
-		"printed":          {func() error { return bomb{} }, "a value of type adapter_test.bomb that can not be printed"},
-		"printed at large": {func() error { return large{} }, "adapter_test.large"},
-		"asked, printed":   {func() error { return trap{} }, "a value of type adapter_test.bomb that can not be printed"},
+		"printed":          {func() error { return bomb{} }, "a value of type contain_test.bomb that can not be printed"},
+		"printed at large": {func() error { return large{} }, "contain_test.large"},
+		"asked, printed":   {func() error { return trap{} }, "a value of type contain_test.bomb that can not be printed"},
 		"panicked with":    {func() error { return fails(none) }, "<nil>"},
 		"panicked, asked":  {func() error { return fails(trap{}) }, "a trap"},
 		"panicked, lying":  {func() error { return fails(liar{}) }, "a lie"},
@@ -110,24 +110,24 @@ func TestContainTakesErrorsThatCanNotBeAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			err := adapter.Contain(test.fn)
+			err := contain.Call(test.fn)
 			require.ErrorContains(t, err, test.says)
 			require.NotErrorIs(t, err, errMine)
 			require.False(t, errors.As(err, new(*controller.RequeueError)))
 
-			var panicked *adapter.PanicError
+			var panicked *contain.PanicError
 
 			require.ErrorAs(t, err, &panicked)
 			require.NotEmpty(t, panicked.Stack)
 		})
 	}
 
-	err := adapter.Contain(func() error { return fails(none) })
+	err := contain.Call(func() error { return fails(none) })
 
-	var panicked *adapter.PanicError
+	var panicked *contain.PanicError
 
 	require.ErrorAs(t, err, &panicked)
-	require.Contains(t, string(panicked.Stack), "adapter_test.fails", "the stack is where it happened")
+	require.Contains(t, string(panicked.Stack), "contain_test.fails", "the stack is where it happened")
 }
 
 // grumpy is an error that does not like to be asked.
@@ -164,31 +164,31 @@ func TestPanicsWithWhatCanNotBePrinted(t *testing.T) {
 	t.Parallel()
 
 	for _, value := range []any{bomb{}, &bomb{}, []error{bomb{}}} {
-		err := adapter.Contain(func() error { return fails(value) })
+		err := contain.Call(func() error { return fails(value) })
 		require.EqualError(t, err, fmt.Sprintf("panic: a value of type %T that can not be printed", value))
 
 		core, logs := observer.New(zap.InfoLevel)
-		zap.New(core).Error("failed", adapter.ErrorFields(err)...)
-		require.Contains(t, logs.All()[0].ContextMap()["stack"], "adapter_test.fails")
+		zap.New(core).Error("failed", contain.Fields(err)...)
+		require.Contains(t, logs.All()[0].ContextMap()["stack"], "contain_test.fails")
 	}
 }
 
 // The stack of a panic is logged, once, and an ordinary error has none.
-func TestErrorFields(t *testing.T) {
+func TestFields(t *testing.T) {
 	t.Parallel()
 
 	core, logs := observer.New(zap.InfoLevel)
 	logger := zap.New(core)
 
-	logger.Error("failed", adapter.ErrorFields(errMine)...)
-	logger.Error("panicked", adapter.ErrorFields(fmt.Errorf("in a pass: %w", adapter.Contain(func() error { return fails("x") })))...)
+	logger.Error("failed", contain.Fields(errMine)...)
+	logger.Error("panicked", contain.Fields(fmt.Errorf("in a pass: %w", contain.Call(func() error { return fails("x") })))...)
 
 	require.Equal(t, map[string]any{"error": "mine"}, logs.All()[0].ContextMap())
 
 	fields := logs.All()[1].ContextMap()
 	require.Len(t, fields, 2)
 	require.Equal(t, "in a pass: panic: x", fields["error"])
-	require.Contains(t, fields["stack"], "adapter_test.fails")
+	require.Contains(t, fields["stack"], "contain_test.fails")
 }
 
 // A loop goes on until its step says so, whatever number of its goroutines are ended under it.
@@ -202,7 +202,7 @@ func TestLoopSurvivesGoexit(t *testing.T) {
 
 	script := []string{"go on", "exit", "exit", "exit", "go on", "exit", "stop"}
 
-	adapter.Loop(&wg, func() bool {
+	contain.Loop(&wg, func() bool {
 		do := script[0]
 		script = script[1:]
 		trace = append(trace, do)
@@ -232,7 +232,7 @@ func TestLoopsShareAWaitGroup(t *testing.T) {
 	for range 10 {
 		left := 5
 
-		adapter.Loop(&wg, func() bool {
+		contain.Loop(&wg, func() bool {
 			left--
 
 			if left > 0 {

@@ -1,4 +1,7 @@
-package adapter
+// Package contain owns what becomes of callbacks that do not return: panics are errors, and whoever ends its goroutine is
+// survived. What it returns can always be asked and printed. It starts the goroutines of [Loop] and no other; they belong to the
+// wait group that they are started with.
+package contain
 
 import (
 	"errors"
@@ -32,10 +35,10 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Contain calls fn and returns its error, or a [PanicError]. What it returns can be asked with errors.Is and errors.As, and
+// Call calls fn and returns its error, or a [PanicError]. What it returns can be asked with errors.Is and errors.As, and
 // be printed: an error that panics when it is, as a nil pointer to an error with an Unwrap method does, or says to be
 // whatever it is asked for, comes back as a PanicError that names its type. It does not survive runtime.Goexit; see [Loop].
-func Contain(fn func() error) error {
+func Call(fn func() error) error {
 	if failed := contain(fn); failed != nil {
 		return askable(failed)
 	}
@@ -115,10 +118,11 @@ func contain(fn func() error) (err error) {
 func Loop(wg *sync.WaitGroup, step func() bool, exited func()) {
 	wg.Add(1)
 
-	go loop(wg, step, exited)
+	go LoopHere(wg, step, exited)
 }
 
-func loop(wg *sync.WaitGroup, step func() bool, exited func()) {
+// LoopHere is [Loop] in the goroutine of the caller, as far as that lasts. The wait group has been told of it.
+func LoopHere(wg *sync.WaitGroup, step func() bool, exited func()) {
 	ended := false
 
 	defer func() {
@@ -130,7 +134,7 @@ func loop(wg *sync.WaitGroup, step func() bool, exited func()) {
 		default:
 			exited()
 
-			go loop(wg, step, exited)
+			go LoopHere(wg, step, exited)
 		}
 	}()
 
@@ -140,8 +144,8 @@ func loop(wg *sync.WaitGroup, step func() bool, exited func()) {
 	ended = true
 }
 
-// ErrorFields are the log fields of a failure: the error, and the stack where it was a panic.
-func ErrorFields(err error) []zap.Field {
+// Fields are the log fields of a failure: the error, and the stack where it was a panic.
+func Fields(err error) []zap.Field {
 	fields := []zap.Field{zap.Error(err)}
 
 	var panicked *PanicError
