@@ -116,7 +116,7 @@ func (l *ledger) remove(n *note) {
 // settle forgets a note that has nothing to say any more: no write is under way, and the newest contents show what it
 // came to, or nothing is cached now and r is nil.
 func (l *ledger) settle(n *note, r *run) {
-	if n.owner == nil || n.open > 0 {
+	if n.owner == nil || n.open > 0 || n.asking > 0 {
 		return
 	}
 

@@ -18,6 +18,9 @@ type note struct {
 	// open counts the writes under way, reloaded tells that a load has ended since the first of them was begun.
 	open     int
 	reloaded bool
+	// asking counts the readers who wait for an answer of the state. It may be newer than what the contents show by then, and
+	// nothing older must be shown after it, so the note stays.
+	asking int
 
 	// target is what the last write came to, value the resource as it was then, if it was kept. Turn numbers the targets.
 	target target

@@ -183,11 +183,17 @@ func (w *Writes) View(
 
 	now, patches, ask := w.unseen(r, id)
 
+	answered := 0
+
+	defer func() { w.unasked(r, ask[answered:]) }() // the state may panic
+
 	for _, asked := range ask {
 		patch, err := w.ask(r, asked, get)
 		if err != nil {
 			return View{}, false, err
 		}
+
+		answered++
 
 		patches = append(patches, patch)
 	}
@@ -232,6 +238,8 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 		switch {
 		case n.target.what == nothing || n.shown != 0 && n.shown <= now.number:
 		case n.unsure || n.target.what == tearing || n.target.what == at && n.value == nil:
+			n.asking++
+
 			ask = append(ask, question{n, n.id, n.turn})
 		default:
 			w.needed()
@@ -284,26 +292,46 @@ func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resourc
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	switch n := q.note; {
-	case l.find(w, q.id) != n:
-		// The cache shows by now what was written.
+	n := q.note
+	n.asking--
+
+	switch {
+	case n.target.what == nothing:
+		// The run has ended meanwhile, and everything was forgotten.
 	case n.turn == q.turn:
 		switch {
 		case res != nil:
 			l.set(n, shownBy(res), res, false)
-		case n.unsure && before != 0:
+		case n.unsure && before != 0, before > n.target.created:
 			// What the cache shows is on its way out.
 			l.set(n, target{what: gone, created: before}, nil, false)
 		default:
 			l.set(n, target{what: gone, created: n.target.created}, nil, n.unsure && r.newest().created(n.id) != 0)
 		}
-
-		l.settle(n, r)
-	case res != nil && n.target.what != nothing && n.target.older(shownBy(res)):
+	case res != nil && n.target.older(shownBy(res)):
 		// Another reader's answer has come first, which was older than this one.
 		l.set(n, shownBy(res), res, false)
-		l.settle(n, r)
 	}
 
+	l.settle(n, r)
+
 	return Patch{ID: q.id, Resource: res}, nil
+}
+
+// unasked is told that nobody waits for the answers any more.
+func (w *Writes) unasked(r *run, ask []question) {
+	if len(ask) == 0 {
+		return
+	}
+
+	l := &w.collection.ledger
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	for _, q := range ask {
+		q.note.asking--
+
+		l.settle(q.note, r)
+	}
 }
