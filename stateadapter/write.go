@@ -302,8 +302,8 @@ func (a *Adapter) permitWrite(ctx context.Context, verb Verb, ptr resource.Point
 
 // permitContent permits what writes a resource and not only a name.
 func (a *Adapter) permitContent(ctx context.Context, verb Verb, res resource.Resource) error {
-	if err := a.permit(verb, reduced.KeyOf(res.Metadata()), !resource.IsTombstone(res), ErrTombstone); err != nil {
-		return err
+	if resource.IsTombstone(res) {
+		return a.permit(verb, reduced.KeyOf(res.Metadata()), false, ErrTombstone)
 	}
 
 	return a.permitWrite(ctx, verb, res.Metadata())
