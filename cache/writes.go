@@ -183,19 +183,13 @@ func (w *Writes) View(
 
 	now, patches, ask := w.unseen(r, id)
 
-	answered := 0
-
-	defer func() { w.unasked(r, ask[answered:]) }() // the state may panic
-
-	for _, asked := range ask {
-		patch, err := w.ask(r, asked, get)
+	if len(ask) > 0 {
+		answers, err := w.askAll(r, ask, get)
 		if err != nil {
 			return View{}, false, err
 		}
 
-		answered++
-
-		patches = append(patches, patch)
+		patches = append(patches, answers...)
 	}
 
 	// Where the run has ended in the meantime, notes may have been forgotten that were not shown.
@@ -272,6 +266,22 @@ func (w *Writes) needed() {
 	}
 }
 
+// askAll asks one question after the other.
+func (w *Writes) askAll(r *run, ask []question, get func(resource.ID) (resource.Resource, error)) (answers []Patch, err error) {
+	defer func() { w.unasked(r, ask[len(answers):]) }() // the state may panic
+
+	for _, q := range ask {
+		patch, err := w.ask(r, q, get)
+		if err != nil {
+			return answers, err
+		}
+
+		answers = append(answers, patch)
+	}
+
+	return answers, nil
+}
+
 // ask reads the state, which is as new as the write at least, and notes what it has shown.
 func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resource, error)) (Patch, error) {
 	w.needed()
@@ -320,10 +330,6 @@ func (w *Writes) ask(r *run, q question, get func(resource.ID) (resource.Resourc
 
 // unasked is told that nobody waits for the answers any more.
 func (w *Writes) unasked(r *run, ask []question) {
-	if len(ask) == 0 {
-		return
-	}
-
 	l := &w.collection.ledger
 
 	l.mu.Lock()
