@@ -211,6 +211,11 @@ func (q *Keyed[K, V]) Hold(key K, value V, delay time.Duration) {
 }
 
 func (q *Keyed[K, V]) retry(key K, value V, as State, delay time.Duration) (tell bool) {
+	return q.end(key, delay, func(due, now time.Duration) bool { return q.items.retry(key, value, as, due, now) })
+}
+
+// end ends the processing of a key by what it is told, which tells whether the key is ready at once, or by done after Stop.
+func (q *Keyed[K, V]) end(key K, delay time.Duration, by func(due, now time.Duration) bool) (tell bool) {
 	q.mu.Lock()
 	defer q.unlock()
 
@@ -221,7 +226,7 @@ func (q *Keyed[K, V]) retry(key K, value V, as State, delay time.Duration) (tell
 	}
 
 	now := q.catchUpLocked()
-	q.noteLocked(q.items.retry(key, value, as, after(now, delay), now))
+	q.noteLocked(by(after(now, delay), now))
 
 	return q.settleLocked(now)
 }
@@ -237,23 +242,7 @@ func (q *Keyed[K, V]) Rest(key K, delay time.Duration, calm bool) {
 		as = resting
 	}
 
-	q.tell(q.rest(key, as, delay))
-}
-
-func (q *Keyed[K, V]) rest(key K, as State, delay time.Duration) (tell bool) {
-	q.mu.Lock()
-	defer q.unlock()
-
-	if q.stopped {
-		q.items.done(key)
-
-		return false
-	}
-
-	now := q.catchUpLocked()
-	q.noteLocked(q.items.rest(key, as, after(now, delay), now))
-
-	return q.settleLocked(now)
+	q.tell(q.end(key, delay, func(due, now time.Duration) bool { return q.items.rest(key, as, due, now) }))
 }
 
 // GoOn counts one more time in a row that a key was worked on for no other reason than what was put into [Own], and returns

@@ -186,16 +186,26 @@ func (t *table[K, V]) done(key K) (again ref, lane Lane) {
 	return r, lane
 }
 
-// retry ends the processing of a key and puts it again, to be ready at due, as Delayed or as firm. It tells whether the
-// key is ready at once.
-func (t *table[K, V]) retry(key K, value V, as State, due, now time.Duration) bool {
+// processing returns the entry of a key that is being processed, or nil. What is done for each item has it written out.
+func (t *table[K, V]) processing(key K) (ref, *entry[K, V]) {
 	r := t.find(key, t.hashOf(key))
 	if r == 0 {
-		return false
+		return 0, nil
 	}
 
 	e := t.entries.at(r)
 	if e.state != Processing {
+		return 0, nil
+	}
+
+	return r, e
+}
+
+// retry ends the processing of a key and puts it again, to be ready at due, as Delayed or as firm. It tells whether the
+// key is ready at once.
+func (t *table[K, V]) retry(key K, value V, as State, due, now time.Duration) bool {
+	r, e := t.processing(key)
+	if e == nil {
 		return false
 	}
 
@@ -227,13 +237,8 @@ func (t *table[K, V]) retry(key K, value V, as State, due, now time.Duration) bo
 // rest ends the processing of a key and remembers it until due, as resting or as lingering. It tells whether the key is
 // ready at once, because it was put meanwhile.
 func (t *table[K, V]) rest(key K, as State, due, now time.Duration) bool {
-	r := t.find(key, t.hashOf(key))
-	if r == 0 {
-		return false
-	}
-
-	e := t.entries.at(r)
-	if e.state != Processing {
+	r, e := t.processing(key)
+	if e == nil {
 		return false
 	}
 
@@ -302,13 +307,8 @@ func (t *table[K, V]) collect(now time.Duration) int {
 
 // goOn counts one more time in a row that a key was worked on because of what was put into Own, and returns the count.
 func (t *table[K, V]) goOn(key K) int {
-	r := t.find(key, t.hashOf(key))
-	if r == 0 {
-		return 0
-	}
-
-	e := t.entries.at(r)
-	if e.state != Processing {
+	_, e := t.processing(key)
+	if e == nil {
 		return 0
 	}
 
@@ -321,8 +321,8 @@ func (t *table[K, V]) goOn(key K) int {
 
 // breakOff ends the streak of a key that is being processed.
 func (t *table[K, V]) breakOff(key K) {
-	if r := t.find(key, t.hashOf(key)); r != 0 && t.entries.at(r).state == Processing {
-		t.entries.at(r).streak = 0
+	if _, e := t.processing(key); e != nil {
+		e.streak = 0
 	}
 }
 
