@@ -22,7 +22,7 @@ type Crew struct {
 	waiting sync.WaitGroup // the idle ones
 }
 
-// task is a loop that is to be run under the labels of a context; see [Loop].
+// task is a loop that is to be run under the labels of a context; see [contain.Loop].
 type task struct {
 	labels context.Context
 	wg     *sync.WaitGroup

@@ -1,5 +1,5 @@
-// Package adapter owns what both forms of controller share: how a failed callback is retried,
-// and what is known about a controller while it runs.
+// Package adapter owns what both forms of controller share: how a failed callback is retried, and what is
+// known about a controller while it runs.
 //
 // A callback may return an error, panic, or end its goroutine with runtime.Goexit; each is contained, counted, logged
 // once, and retried. The packages below hold one adapter for each form: rruntime for classic controllers, qruntime for

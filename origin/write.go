@@ -36,11 +36,9 @@ func (o *Own) Write(ctx context.Context, ptr resource.Pointer) *Write {
 	}
 
 	key := reduced.KeyOf(ptr)
-	if changes, _ := o.shown(key); !changes {
-		return nil
-	}
+	changes, _ := o.shown(key)
 
-	return &Write{ctx: ctx, own: o, in: o.find(key.Kind), id: key.ID}
+	return o.call(ctx, key, changes)
 }
 
 // Destroy returns a call under the context that destroys the resource, which has not begun, or nil if the controller is not told of that.
@@ -50,7 +48,14 @@ func (o *Own) Destroy(ctx context.Context, ptr resource.Pointer) *Write {
 	}
 
 	key := reduced.KeyOf(ptr)
-	if _, end := o.shown(key); !end {
+	_, end := o.shown(key)
+
+	return o.call(ctx, key, end)
+}
+
+// call returns a call on the resource, if the controller is told of what it does.
+func (o *Own) call(ctx context.Context, key reduced.Key, told bool) *Write {
+	if !told {
 		return nil
 	}
 

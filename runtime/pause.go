@@ -20,9 +20,9 @@ func (r *Runtime) Pause(ctx context.Context, name string) error {
 		return r.describe(name, ErrPausesItself)
 	}
 
-	e, ok := r.find(name)
-	if !ok {
-		return r.describe(name, ErrNotRegistered)
+	e, err := r.find(name)
+	if err != nil {
+		return err
 	}
 
 	if err := e.unit().Pause().Wait(ctx); err != nil {
@@ -35,9 +35,9 @@ func (r *Runtime) Pause(ctx context.Context, name string) error {
 // Resume gives work to a paused controller again, beginning with what has waited. It does not wait. For a controller that
 // is not paused it does nothing; for an unknown name it returns [ErrNotRegistered]. It may be called from everywhere.
 func (r *Runtime) Resume(name string) error {
-	e, ok := r.find(name)
-	if !ok {
-		return r.describe(name, ErrNotRegistered)
+	e, err := r.find(name)
+	if err != nil {
+		return err
 	}
 
 	e.unit().Resume()

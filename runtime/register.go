@@ -212,16 +212,17 @@ func (r *Runtime) enter(e *entry) (ctx context.Context, counted bool, err error)
 }
 
 // find returns the registered controller of the name.
-func (r *Runtime) find(name string) (e *entry, ok bool) {
-	node, ok := r.db.Get(name)
-	if !ok {
-		return nil, false
+func (r *Runtime) find(name string) (*entry, error) {
+	if node, ok := r.db.Get(name); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+
+		if e := node.Target(); e.entered {
+			return e, nil
+		}
 	}
 
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	return node.Target(), node.Target().entered
+	return nil, r.describe(name, ErrNotRegistered)
 }
 
 // withdraw takes a controller out that was never started, or has ended.
@@ -298,9 +299,9 @@ func (r *Runtime) Unregister(ctx context.Context, name string) error {
 		return r.describe(name, ErrUnregistersItself)
 	}
 
-	e, ok := r.find(name)
-	if !ok {
-		return r.describe(name, ErrNotRegistered)
+	e, err := r.find(name)
+	if err != nil {
+		return err
 	}
 
 	r.mu.Lock()

@@ -12,9 +12,9 @@ import (
 // pointers; a queue controller reconciles the resources, or without pointers all its known primary inputs, behind live
 // changes. It does not wait. A wrong pointer is an error that names it, and then none is queued.
 func (r *Runtime) Trigger(name string, pointers ...resource.Pointer) error {
-	e, ok := r.find(name)
-	if !ok {
-		return r.describe(name, ErrNotRegistered)
+	e, err := r.find(name)
+	if err != nil {
+		return err
 	}
 
 	if e.classic != nil {
