@@ -1,4 +1,4 @@
-// Package adapter owns what both forms of controller share: how a failed callback is retried, and what is
+// Package adapter owns what both forms of controller share: crews of goroutines, deadlines and pauses of passes, and what is
 // known about a controller while it runs.
 //
 // A callback may return an error, panic, or end its goroutine with runtime.Goexit; each is contained, counted, logged

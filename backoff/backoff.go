@@ -1,7 +1,7 @@
-// Package backoff owns how long to wait before a retry: one value type without state, clock or goroutine.
+// Package backoff owns how long to wait before a retry. It starts no goroutine.
 //
-// A [Policy] turns an attempt number into a delay. Whoever retries counts the attempts and brings the source of
-// randomness, so that a simulated run repeats.
+// A [Policy] is a value: it turns an attempt number into a delay. Whoever retries counts the attempts, or has a [Retry] count
+// them, and brings the clock and the source of randomness, such as a [Random], so that a simulated run repeats.
 package backoff
 
 import (

@@ -87,26 +87,24 @@ func (c *Controller[T]) next(ctx context.Context) bool {
 		return false
 	}
 
-	returned := false
-
-	defer func() {
-		if !returned { // it has ended the goroutine
-			c.follow(ctx, key, Result{}, contain.ErrGoexit)
-		}
-
-		c.queue.Done(key)
-	}()
+	defer c.queue.Done(key)
 
 	if ctx.Err() == nil {
-		result, err := c.pass(ctx, key)
-		returned = true
-
-		c.follow(ctx, key, result, err)
+		c.work(ctx, key)
 	}
 
-	returned = true
-
 	return true
+}
+
+// work makes a pass, and has what follows from it also where the pass ends the goroutine.
+func (c *Controller[T]) work(ctx context.Context, key T) {
+	var result Result
+
+	err := contain.ErrGoexit
+
+	defer func() { c.follow(ctx, key, result, err) }()
+
+	result, err = c.pass(ctx, key)
 }
 
 // pass calls the reconciler. A panic is an error of it.

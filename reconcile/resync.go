@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -18,9 +19,9 @@ import (
 // resync has all resources of a kind reconciled, now and at each interval, until the context ends. A list that fails is
 // tried again after a backoff: an interval may be long, or there may be none.
 func (m *Manager) resync(ctx context.Context, kind resource.Type, controller *Controller[Ref]) {
-	policy := backoff.Authoring()
+	retry := backoff.NewRetry(backoff.Authoring(), math.MaxInt64, nil)
 
-	for failures := 0; ; {
+	for {
 		next := m.cfg.resync
 		began := m.cfg.clock.Now()
 
@@ -30,11 +31,9 @@ func (m *Manager) resync(ctx context.Context, kind resource.Type, controller *Co
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			failures = 0
+			retry.Reset()
 		default:
-			failures++
-
-			if delay := policy.Delay(failures, nil); next == 0 || delay < next {
+			if _, delay := retry.Failed(0); next == 0 || delay < next {
 				next = delay
 			}
 
@@ -42,26 +41,9 @@ func (m *Manager) resync(ctx context.Context, kind resource.Type, controller *Co
 				append(contain.Fields(err), zap.String("kind", kind), zap.Duration("next_try_in", next))...)
 		}
 
-		if next == 0 {
+		if next == 0 || !backoff.Sleep(ctx, m.cfg.clock, max(next-m.cfg.clock.Since(began), time.Millisecond)) {
 			return
 		}
-
-		if !m.sleep(ctx, next-m.cfg.clock.Since(began)) {
-			return
-		}
-	}
-}
-
-// sleep waits, if there is anything to wait for, and tells whether the context goes on.
-func (m *Manager) sleep(ctx context.Context, d time.Duration) bool {
-	timer := m.cfg.clock.NewTimer(max(d, time.Millisecond))
-	defer timer.Stop()
-
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.Chan():
-		return true
 	}
 }
 

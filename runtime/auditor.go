@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchyard-run/switchyard/backoff"
+
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
-
-	"github.com/switchyard-run/switchyard/adapter"
 )
 
 // namedMissed is how many ids a log line names.
@@ -60,7 +60,7 @@ func newAuditor(s *session) *auditor {
 // early is by how much the first audit of a kind comes early, so that kinds whose watches were opened at the same time are not all
 // listed at the same time.
 func (w *watch) early() time.Duration {
-	return time.Duration(adapter.NewRandom(w.set.cfg.Seed, "audit of "+w.kind.String()).Float64() * float64(w.set.cfg.AuditInterval) / 10)
+	return time.Duration(backoff.NewRandom(w.set.cfg.Seed, "audit of "+w.kind.String()).Float64() * float64(w.set.cfg.AuditInterval) / 10)
 }
 
 // stop ends what was begun. The audit under way sees the end of the context of the session.

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/adapter/qruntime"
 	"github.com/switchyard-run/switchyard/adapter/rruntime"
 	"github.com/switchyard-run/switchyard/backoff"
@@ -91,7 +90,7 @@ func BenchmarkPartsAtRest(b *testing.B) {
 				Clock:    clock, Backoff: backoff.EngineRestart(), Metrics: counted, Logger: silent,
 			})
 		}},
-		{"randomness", func(name string) any { return adapter.NewRandom(0, name) }},
+		{"randomness", func(name string) any { return backoff.NewRandom(0, name) }},
 		{"logger", func(name string) any { return logger.WithLazy(zap.String("controller", name)) }},
 	} {
 		b.Run(part.name, func(b *testing.B) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/switchyard-run/switchyard/backoff"
+
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/generic/qtransform"
 	"github.com/siderolabs/gen/xerrors"
@@ -79,7 +81,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,
-			Random:     adapter.NewRandom(r.cfg.Seed, name).Float64,
+			Random:     backoff.NewRandom(r.cfg.Seed, name).Float64,
 			Metrics:    counted,
 			Logger:     guard.Logger,
 		})

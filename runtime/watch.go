@@ -7,11 +7,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-run/switchyard/backoff"
+
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -95,7 +96,7 @@ type watch struct {
 	tried    bool // a session was begun before
 	began    time.Time
 	exited   error // set when the state has ended the goroutine
-	retry    *adapter.Retry
+	retry    *backoff.Retry
 
 	// audits counts the goroutine of an audit. The watch waits for it at its end.
 	audits sync.WaitGroup
@@ -142,7 +143,7 @@ func (w *watch) step(ctx context.Context) bool {
 
 	w.firstAttempted()
 
-	return adapter.Sleep(ctx, w.set.cfg.Clock, delay)
+	return backoff.Sleep(ctx, w.set.cfg.Clock, delay)
 }
 
 // closed ends the watch for good.

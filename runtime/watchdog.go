@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/switchyard-run/switchyard/backoff"
+
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/adapter"
@@ -31,7 +33,7 @@ type stretch struct {
 func (d *watchdog) run(ctx context.Context) {
 	pause := max(d.runtime.cfg.StuckAfter/2, time.Millisecond)
 
-	for adapter.Sleep(ctx, d.runtime.cfg.Clock, pause) {
+	for backoff.Sleep(ctx, d.runtime.cfg.Clock, pause) {
 		d.look()
 	}
 

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/switchyard-run/switchyard/backoff"
+
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/cache"
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/metrics"
@@ -109,7 +110,7 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 	w := &watch{
 		set: s, kind: kind, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}),
 		retrack: make(chan struct{}, 1), anew: make(chan struct{}, 1),
-		retry: adapter.NewRetry(s.cfg.WatchBackoff, steady, adapter.NewRandom(s.cfg.Seed, kind.String()).Float64),
+		retry: backoff.NewRetry(s.cfg.WatchBackoff, steady, backoff.NewRandom(s.cfg.Seed, kind.String()).Float64),
 	}
 
 	if before := s.closing[kind]; before != nil {

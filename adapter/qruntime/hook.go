@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-run/switchyard/backoff"
+
 	"github.com/cosi-project/runtime/pkg/controller"
 	"go.uber.org/zap"
 
@@ -22,14 +24,14 @@ type hooks struct {
 // hook runs the controller's run hook, and runs it again when it fails. It belongs to the hook's goroutine.
 type hook struct {
 	adapter *Adapter
-	retry   *adapter.Retry
+	retry   *backoff.Retry
 	started time.Time
 	exited  error
 }
 
 // runHook starts the run hook.
 func (a *Adapter) runHook() {
-	h := &hook{adapter: a, retry: adapter.NewRetry(a.cfg.Backoff, adapter.Healthy, a.cfg.Random)}
+	h := &hook{adapter: a, retry: backoff.NewRetry(a.cfg.Backoff, backoff.Healthy, a.cfg.Random)}
 
 	contain.Loop(&a.running, h.step, func() { h.exited = contain.ErrGoexit })
 }
@@ -75,7 +77,7 @@ func (h *hook) step() bool {
 	a.cfg.Logger.Error("run hook failed and will be run again", append(contain.Fields(err),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
-	if !adapter.Sleep(a.ctx, a.cfg.Clock, delay) {
+	if !backoff.Sleep(a.ctx, a.cfg.Clock, delay) {
 		return false
 	}
 

@@ -70,7 +70,7 @@ type Adapter struct {
 	controller controller.Controller
 	inputs     InputUpdater
 	counted    metrics.Classic
-	retry      atomic.Pointer[adapter.Retry] // nil before the first failure
+	retry      atomic.Pointer[backoff.Retry] // nil before the first failure
 	recorder   adapter.Recorder
 	loop       sync.WaitGroup
 	limit      *limit // nil without a deadline
@@ -259,7 +259,7 @@ func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 
 	retry := a.retry.Load()
 	if retry == nil {
-		retry = adapter.NewRetry(a.shared.Backoff, adapter.Healthy, adapter.NewRandom(a.shared.Seed, a.Name()).Float64)
+		retry = backoff.NewRetry(a.shared.Backoff, backoff.Healthy, backoff.NewRandom(a.shared.Seed, a.Name()).Float64)
 		a.retry.Store(retry)
 	}
 
@@ -270,7 +270,7 @@ func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 	a.Logger().Error("controller failed and will be restarted", append(contain.Fields(err),
 		zap.Int("attempt", attempt), zap.Duration("next_try_in", delay))...)
 
-	if !adapter.Sleep(ctx, a.shared.Clock, delay) {
+	if !backoff.Sleep(ctx, a.shared.Clock, delay) {
 		a.recorder.Enter(adapter.Stopped, a.shared.Clock.Now())
 
 		return false

@@ -1,4 +1,4 @@
-package adapter_test
+package backoff_test
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/backoff"
 )
 
@@ -21,7 +20,7 @@ func doubling() backoff.Policy { return backoff.Policy{Base: time.Second, Factor
 func TestRetryBacksOffUntilARunIsHealthy(t *testing.T) {
 	t.Parallel()
 
-	r := adapter.NewRetry(doubling(), adapter.Healthy, nil)
+	r := backoff.NewRetry(doubling(), backoff.Healthy, nil)
 
 	fail := func(ran time.Duration, attempt int, delay time.Duration) {
 		t.Helper()
@@ -41,7 +40,7 @@ func TestRetryBacksOffUntilARunIsHealthy(t *testing.T) {
 	fail(0, 1, time.Second)
 
 	// What counts as healthy is the caller's.
-	r = adapter.NewRetry(doubling(), time.Hour, nil)
+	r = backoff.NewRetry(doubling(), time.Hour, nil)
 
 	fail(time.Minute, 1, time.Second)
 	fail(time.Minute, 2, 2*time.Second)
@@ -56,8 +55,8 @@ func TestRetryFollowsItsPolicy(t *testing.T) {
 		seed, name := rapid.Uint64().Draw(t, "seed"), rapid.String().Draw(t, "name")
 		policy := backoff.EngineRestart()
 
-		r := adapter.NewRetry(policy, adapter.Healthy, adapter.NewRandom(seed, name).Float64)
-		same := adapter.NewRandom(seed, name)
+		r := backoff.NewRetry(policy, backoff.Healthy, backoff.NewRandom(seed, name).Float64)
+		same := backoff.NewRandom(seed, name)
 
 		for attempt := 1; attempt <= 50; attempt++ {
 			_, delay := r.Failed(0)
@@ -71,7 +70,7 @@ func TestRandomDependsOnSeedAndName(t *testing.T) {
 	t.Parallel()
 
 	draw := func(seed uint64, name string) [3]float64 {
-		r := adapter.NewRandom(seed, name)
+		r := backoff.NewRandom(seed, name)
 
 		return [3]float64{r.Float64(), r.Float64(), r.Float64()}
 	}
@@ -81,7 +80,7 @@ func TestRandomDependsOnSeedAndName(t *testing.T) {
 	require.NotEqual(t, draw(1, "a"), draw(2, "a"))
 
 	// It is shared by the goroutines of a controller.
-	r := adapter.NewRandom(1, "a")
+	r := backoff.NewRandom(1, "a")
 
 	var draws sync.WaitGroup
 
@@ -103,17 +102,17 @@ func TestSleep(t *testing.T) {
 		clock := clockwork.NewRealClock()
 		start := time.Now()
 
-		require.True(t, adapter.Sleep(t.Context(), clock, time.Hour))
+		require.True(t, backoff.Sleep(t.Context(), clock, time.Hour))
 		require.Equal(t, time.Hour, time.Since(start))
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 
-		require.False(t, adapter.Sleep(ctx, clock, time.Hour))
+		require.False(t, backoff.Sleep(ctx, clock, time.Hour))
 		require.Equal(t, time.Hour+time.Minute, time.Since(start))
 
 		for range 100 {
-			require.False(t, adapter.Sleep(ctx, clock, 0), "it has ended, whatever else is due")
+			require.False(t, backoff.Sleep(ctx, clock, 0), "it has ended, whatever else is due")
 		}
 	})
 }

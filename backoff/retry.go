@@ -1,4 +1,4 @@
-package adapter
+package backoff
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
-
-	"github.com/switchyard-run/switchyard/backoff"
 )
 
 // Healthy is how long a run of a controller or a hook must last for its failure to count as the first one again.
@@ -46,7 +44,7 @@ func (r *Random) Float64() float64 {
 
 // Retry counts the failures of one long-running callback and says when to try again. It is safe for concurrent use.
 type Retry struct {
-	policy  backoff.Policy
+	policy  Policy
 	healthy time.Duration
 	random  func() float64
 
@@ -57,7 +55,7 @@ type Retry struct {
 
 // NewRetry returns a retry without failures. A run of at least the length given as healthy makes the failure that ends it
 // the first one.
-func NewRetry(policy backoff.Policy, healthy time.Duration, random func() float64) *Retry {
+func NewRetry(policy Policy, healthy time.Duration, random func() float64) *Retry {
 	return &Retry{policy: policy, healthy: healthy, random: random}
 }
 
