@@ -6,7 +6,21 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/cache"
 )
+
+// behind returns a collection that does not show yet what an owner has written.
+func behind() (*cache.Collection, *cache.Writes) {
+	c := started(versioned("a", 1))
+	w := c.Writes()
+
+	wr := w.Begin("a")
+	wr.Wrote(versioned("a", 2))
+	wr.End()
+
+	return c, w
+}
 
 // An answer of the state that is newer than what the cache has come to show in the meantime is not taken back: the next read
 // shows no less.
@@ -20,12 +34,7 @@ func TestAnswersAreNotTakenBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			c := started(versioned("a", 1))
-			w := c.Writes()
-
-			wr := w.Begin("a")
-			wr.Wrote(versioned("a", 2))
-			wr.End()
+			c, w := behind()
 
 			view := func(get func() (resource.Resource, error)) (resource.Resource, bool) {
 				view, ok, err := w.View(t.Context(), "owner", "a", func(resource.ID) (resource.Resource, error) { return get() })
@@ -74,12 +83,7 @@ func TestAnswersAreNotTakenBack(t *testing.T) {
 func TestQuestionsThatAreNotAnswered(t *testing.T) {
 	t.Parallel()
 
-	c := started(versioned("a", 1))
-	w := c.Writes()
-
-	wr := w.Begin("a")
-	wr.Wrote(versioned("a", 2))
-	wr.End()
+	c, w := behind()
 
 	require.Panics(t, func() {
 		_, _, _ = w.View(t.Context(), "owner", "a", func(resource.ID) (resource.Resource, error) { panic("out of order") })
