@@ -6,6 +6,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 
+	"github.com/switchyard-run/switchyard/internal/index"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -25,8 +26,8 @@ const (
 type Database[T any] struct {
 	// mu guards the maps below, every change of the index, and the counters within it.
 	mu        sync.Mutex
-	nodes     map[string]*Node[T]
-	exclusive map[resource.Type]*Node[T]
+	nodes     index.Map[*Node[T]] // by name
+	exclusive index.Map[*Node[T]] // by type
 	shared    map[resource.Type]map[string]struct{}
 
 	// sequence holds the nodes in order of registration, with nil for those that were removed, which are counted.
@@ -44,9 +45,7 @@ type Database[T any] struct {
 // NewDatabase returns an empty database.
 func NewDatabase[T any]() *Database[T] {
 	return &Database[T]{
-		nodes:     map[string]*Node[T]{},
-		exclusive: map[resource.Type]*Node[T]{},
-		shared:    map[resource.Type]map[string]struct{}{},
+		shared: map[resource.Type]map[string]struct{}{},
 	}
 }
 
@@ -65,7 +64,7 @@ func (db *Database[T]) Register(
 		return nil, &DeclarationError{Reason: ErrInvalidName, Hint: "return a name that is not empty from Name()"}
 	}
 
-	if _, taken := db.nodes[name]; taken {
+	if _, taken := db.nodes.Get(name); taken {
 		return nil, &DeclarationError{Reason: ErrNameTaken, Controller: name, Hint: "names are unique over classic and queue controllers; rename one or unregister the other"}
 	}
 
@@ -86,7 +85,7 @@ func (db *Database[T]) Register(
 
 	node.at = len(db.sequence)
 	db.sequence = append(db.sequence, node)
-	db.nodes[name] = node
+	db.nodes.Put(name, node)
 
 	db.claim(node)
 	db.commit(node, update)
@@ -101,7 +100,7 @@ func (db *Database[T]) SetInputs(node *Node[T], form Form, inputs []controller.I
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
-	if db.nodes[node.name] != node {
+	if known, _ := db.nodes.Get(node.name); known != node {
 		return nil, &DeclarationError{Reason: ErrUnknownController, Controller: node.name, Hint: "it was unregistered"}
 	}
 
@@ -120,7 +119,7 @@ func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
-	if db.nodes[node.name] != node {
+	if known, _ := db.nodes.Get(node.name); known != node {
 		return nil
 	}
 
@@ -128,7 +127,7 @@ func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 	db.commit(node, update)
 
 	node.removed.Store(true)
-	delete(db.nodes, node.name)
+	db.nodes.Delete(node.name)
 
 	db.release(node)
 	db.leave(node)
@@ -162,9 +161,7 @@ func (db *Database[T]) Get(name string) (*Node[T], bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
-	node, ok := db.nodes[name]
-
-	return node, ok
+	return db.nodes.Get(name)
 }
 
 // Nodes returns all controllers in order of registration.
@@ -172,7 +169,7 @@ func (db *Database[T]) Nodes() []*Node[T] {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 
-	nodes := make([]*Node[T], 0, len(db.nodes))
+	nodes := make([]*Node[T], 0, db.nodes.Len())
 
 	for _, node := range db.sequence {
 		if node != nil {

@@ -64,7 +64,7 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 			return refuse(ErrInvalidOutput, "", "the type is declared twice, keep one of the two")
 		}
 
-		if owner, taken := db.exclusive[out.Type]; taken {
+		if owner, taken := db.exclusive.Get(out.Type); taken {
 			return refuse(ErrOutputTaken, owner.name, "an exclusive output allows no other claim on its type; declare both as shared")
 		}
 
@@ -80,7 +80,7 @@ func (db *Database[T]) checkOutputs(node *Node[T], outputs []controller.Output) 
 func (db *Database[T]) claim(node *Node[T]) {
 	for _, out := range node.outputs.list {
 		if out.Kind == controller.OutputExclusive {
-			db.exclusive[out.Type] = node
+			db.exclusive.Put(out.Type, node)
 
 			continue
 		}
@@ -97,7 +97,7 @@ func (db *Database[T]) claim(node *Node[T]) {
 func (db *Database[T]) release(node *Node[T]) {
 	for _, out := range node.outputs.list {
 		if out.Kind == controller.OutputExclusive {
-			delete(db.exclusive, out.Type)
+			db.exclusive.Delete(out.Type)
 
 			continue
 		}
