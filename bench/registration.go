@@ -60,53 +60,69 @@ func registerRunning(t *trial) {
 	t.measure(t.size, func() { register(r, t.size) })
 }
 
-// registry is what no engine can do without: whose a name is, and an exclusive output, since a second one is refused.
+// registry is what no engine can do without: whose a name is, whose an exclusive output is, since a second one is refused, and
+// whom a change of a type is for.
 type registry struct {
-	names  map[string]*classic
-	owners map[resource.Type]*classic
+	names      map[string]*bare
+	owners     map[resource.Type]*bare
+	dependents map[resource.Type][]*bare
 }
 
-func (g *registry) add(c *classic) {
+// bare is a controller with the channel of its wakeups, once it runs.
+type bare struct {
+	*classic
+
+	events chan controller.ReconcileEvent
+}
+
+func newRegistry() *registry {
+	return &registry{map[string]*bare{}, map[resource.Type]*bare{}, map[resource.Type][]*bare{}}
+}
+
+func (g *registry) add(c *bare) {
 	g.names[c.Name()] = c
 
 	for _, out := range c.Outputs() {
 		g.owners[out.Type] = c
 	}
+
+	for _, in := range c.Inputs() {
+		g.dependents[in.Type] = append(g.dependents[in.Type], c)
+	}
 }
 
 // registerBeforeFloor makes the controllers and enters them.
 func registerBeforeFloor(t *trial) {
-	g := registry{map[string]*classic{}, map[resource.Type]*classic{}}
+	g := newRegistry()
 
 	newState(registeredTypes)
 
 	t.measure(t.size, func() {
 		for number := range t.size {
-			g.add(declared(number))
+			g.add(&bare{classic: declared(number)})
 		}
 	})
 }
 
-// registerRunningFloor also opens a watch of each type with its first reader, starts a goroutine for each controller, and counts
-// the wakeup with which it begins, where the contract has it counted.
+// registerRunningFloor also opens a watch of each type with its first reader, has each controller begin with a wakeup, counts it
+// where the contract has it counted, and starts a goroutine for each controller.
 func registerRunningFloor(t *trial) {
-	g := registry{map[string]*classic{}, map[resource.Type]*classic{}}
+	g := newRegistry()
 	st := newState(registeredTypes)
-	watched := map[resource.Type]bool{}
 
 	t.measure(t.size, func() {
 		for number := range t.size {
-			c := declared(number)
-			g.add(c)
-			metrics.ControllerWakeups.Add(c.Name(), 1)
+			c := &bare{declared(number), make(chan controller.ReconcileEvent, 1)}
 
 			for _, in := range c.Inputs() {
-				if !watched[in.Type] {
-					watched[in.Type] = true
-
+				if g.dependents[in.Type] == nil {
 					t.follow(st, in.Type, false, func(state.Event) {})
 				}
 			}
+
+			g.add(c)
+			metrics.ControllerWakeups.Add(c.Name(), 1)
+			c.events <- controller.ReconcileEvent{}
 
 			go func() { _ = c.Run(t.ctx, nil, nil) }()
 		}
