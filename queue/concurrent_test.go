@@ -219,7 +219,10 @@ func TestEndingWhileInUse(t *testing.T) {
 					plain.Add(u)
 
 					item, _ := plain.Get()
-					plain.Done(item)
+					plain.DoneAfter(item, time.Duration(i%3)*time.Microsecond)
+
+					item, _ = plain.Get()
+					plain.DoneRateLimited(item)
 					plain.Stats()
 
 					keyed.Put(i, i, queue.Lane(i%2))

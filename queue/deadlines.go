@@ -29,13 +29,19 @@ type deadlines[E any] struct {
 }
 
 type slot[E any] struct {
-	due     time.Duration
-	order   uint64
+	turn
+
 	element E
 }
 
-func (s *slot[E]) before(other *slot[E]) bool {
-	return s.due < other.due || s.due == other.due && s.order < other.order
+// turn says when it is an element's turn.
+type turn struct {
+	due   time.Duration
+	order uint64
+}
+
+func (t *turn) before(other *turn) bool {
+	return t.due < other.due || t.due == other.due && t.order < other.order
 }
 
 func (d *deadlines[E]) len() int { return len(d.slots) }
@@ -49,9 +55,18 @@ func (d *deadlines[E]) next() (due time.Duration, ok bool) {
 	return d.slots[0].due, true
 }
 
+// first returns the turn of the earliest element, nil if there is none. It is good until something is pushed or removed.
+func (d *deadlines[E]) first() *turn {
+	if len(d.slots) == 0 {
+		return nil
+	}
+
+	return &d.slots[0].turn
+}
+
 func (d *deadlines[E]) push(due time.Duration, element E) {
 	d.slots = append(d.slots, slot[E]{})
-	d.up(len(d.slots)-1, slot[E]{due: due, order: d.pushed, element: element})
+	d.up(len(d.slots)-1, slot[E]{turn: turn{due: due, order: d.pushed}, element: element})
 	d.pushed++
 }
 
@@ -72,7 +87,7 @@ func (d *deadlines[E]) remove(pos int) {
 
 	switch {
 	case pos == end:
-	case pos > 0 && last.before(&d.slots[(pos-1)/fanout]):
+	case pos > 0 && last.before(&d.slots[(pos-1)/fanout].turn):
 		d.up(pos, last)
 	default:
 		d.down(pos, last)
@@ -87,7 +102,7 @@ func (d *deadlines[E]) remove(pos int) {
 func (d *deadlines[E]) up(pos int, s slot[E]) {
 	for pos > 0 {
 		parent := (pos - 1) / fanout
-		if !s.before(&d.slots[parent]) {
+		if !s.before(&d.slots[parent].turn) {
 			break
 		}
 
@@ -108,12 +123,12 @@ func (d *deadlines[E]) down(pos int, s slot[E]) {
 
 		least := first
 		for child := first + 1; child < min(first+fanout, len(d.slots)); child++ {
-			if d.slots[child].before(&d.slots[least]) {
+			if d.slots[child].before(&d.slots[least].turn) {
 				least = child
 			}
 		}
 
-		if !d.slots[least].before(&s) {
+		if !d.slots[least].before(&s.turn) {
 			break
 		}
 

@@ -9,16 +9,16 @@
 // # What both promise
 //
 //  1. One entry per key. Putting a key that already waits changes nothing about its turn; it is handed out once.
-//  2. Never in two hands. A key that was handed out is not handed out again before Done (or Retry) was called for it,
-//     whatever the number of workers.
+//  2. Never in two hands. A key that was handed out is not handed out again before Done, or another way to end its
+//     processing, was called for it, whatever the number of workers.
 //  3. Nothing is lost. A key that is put while it is out is remembered, and ready again at Done: exactly once, however
 //     often it was put, and not before.
 //  4. First come, first served among equals. Keys are handed out in the order in which they became ready; delayed ones
 //     become ready in the order of their due times, and in the order in which they were delayed where those are equal.
 //     No order depends on the iteration of a map or on chance.
-//  5. Delays are kept on the clock given at construction and nowhere else. When AddAfter or Retry returns, the timer is
+//  5. Delays are kept on the clock given at construction and nowhere else. When AddAfter, DoneAfter or Retry returns, the timer is
 //     registered on that clock, so that advancing a fake clock past the delay makes the key ready. All delays of a
-//     queue share one live timer, set for the earliest.
+//     queue share one live timer, set for no later than the earliest.
 //  6. Cost does not grow with the backlog: putting, taking and finishing take constant time, delaying and cancelling a
 //     delay take logarithmic time, and in the steady state none of them allocates. Nothing is copied as a whole when a
 //     backlog grows. Memory follows it down again: when it has drained, tables and heaps are replaced by small ones.
@@ -32,7 +32,7 @@
 // # Who may call what
 //
 // Any goroutine may call any method at any time, also after the end; methods that make no sense then do nothing. Done,
-// and Retry of [Keyed], are for whoever took the key; called for a key that is not out, they do nothing. Functions that
+// and what else ends the processing of a key, are for whoever took the key; called for a key that is not out, they do nothing. Functions that
 // are handed in must not call back where their comment forbids it.
 //
 // # How they end

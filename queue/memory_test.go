@@ -55,6 +55,16 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 			item, _ := plain.Get()
 			plain.Done(item)
 		},
+		"Queue: wait": func() {
+			plain.Add(1)
+
+			item, _ := plain.Get()
+			plain.DoneAfter(item, time.Second)
+			clk.advance(time.Second)
+
+			item, _ = plain.Get()
+			plain.Done(item)
+		},
 		"Queue: back off": func() {
 			plain.AddRateLimited(1)
 			clk.advance(time.Minute)

@@ -562,9 +562,14 @@ type queueModel struct {
 type delayedAdd struct {
 	item int
 	due  time.Duration
+	wait bool // an add takes its place
 }
 
 func (m *queueModel) add(item int) {
+	if !m.closed {
+		m.delayed = slices.DeleteFunc(m.delayed, func(d delayedAdd) bool { return d.wait && d.item == item })
+	}
+
 	switch {
 	case m.closed:
 	case slices.Contains(m.out, item):
@@ -582,7 +587,20 @@ func (m *queueModel) addAfter(item int, d time.Duration) {
 	case d <= 0:
 		m.add(item)
 	default:
-		m.delayed = append(m.delayed, delayedAdd{item, m.now + d})
+		m.delayed = append(m.delayed, delayedAdd{item: item, due: m.now + d})
+	}
+}
+
+func (m *queueModel) doneAfter(item int, d time.Duration) {
+	wasOut, wasAgain := slices.Contains(m.out, item), slices.Contains(m.again, item)
+	m.done(item)
+
+	switch {
+	case !wasOut || wasAgain || m.closed:
+	case d <= 0:
+		m.add(item)
+	default:
+		m.delayed = append(m.delayed, delayedAdd{item, m.now + d, true})
 	}
 }
 
@@ -592,8 +610,9 @@ func (m *queueModel) advance(d time.Duration) {
 	slices.SortStableFunc(m.delayed, func(a, b delayedAdd) int { return cmp.Compare(a.due, b.due) })
 
 	for len(m.delayed) > 0 && m.delayed[0].due <= m.now {
-		m.add(m.delayed[0].item)
+		first := m.delayed[0]
 		m.delayed = m.delayed[1:]
+		m.add(first.item)
 	}
 }
 
@@ -626,7 +645,7 @@ func runQueue(t require.TestingT, items int, c choices) {
 	for step := 0; len(c) > 0 && step < maxSteps; step++ {
 		item := c.pick(items)
 
-		switch c.pick(18) {
+		switch how := c.pick(20); how {
 		case 0, 1, 2, 3:
 			q.Add(item)
 			m.add(item)
@@ -651,13 +670,27 @@ func runQueue(t require.TestingT, items int, c choices) {
 				_, shutdown := q.Get()
 				require.True(t, shutdown)
 			}
-		case 12, 13:
+		case 12, 13, 18, 19:
 			if len(m.out) > 0 && item%5 != 4 {
 				item = m.out[item%len(m.out)]
 			}
 
-			q.Done(item)
-			m.done(item)
+			switch delay := time.Duration(c.pick(6)-1) * time.Second; how {
+			case 18:
+				q.DoneAfter(item, delay)
+				m.doneAfter(item, delay)
+			case 19:
+				q.DoneRateLimited(item)
+
+				if delay = min(time.Second<<min(m.failures[item], 6), time.Minute); slices.Contains(m.out, item) && !m.closed {
+					m.failures[item]++
+				}
+
+				m.doneAfter(item, delay)
+			default:
+				q.Done(item)
+				m.done(item)
+			}
 		case 14:
 			q.Forget(item)
 			delete(m.failures, item)

@@ -19,9 +19,9 @@ type Queue[T comparable] struct {
 
 	// mu guards everything below.
 	mu sync.Mutex
-	// items holds what is ready, out, or has failures.
+	// items holds what is ready, out, waiting since DoneAfter, or has failures.
 	items table[T, struct{}]
-	// delays holds the delayed adds, any number for one item.
+	// delays holds the delayed adds, any number for one item. It counts the order of what waits in items, too.
 	delays deadlines[T]
 	alarm  alarm
 	// closed is set by ShutDown and stays.
@@ -139,13 +139,40 @@ func (q *Queue[T]) Done(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	if again, _ := q.items.done(item); again != 0 {
-		q.items.makeReady(again, Live, q.catchUpLocked())
-		q.wake.Signal()
-	}
+	q.doneLocked(item)
 }
 
-// Forget sets the item's backoff back to its beginning. A delayed add that is under way still comes.
+// DoneAfter ends the processing of an item, and makes it ready again once d has passed on the queue's clock, or as soon as it is
+// added: there is one wait for an item, and whoever processes it next says whether there is to be another. If it was added
+// meanwhile, or d is at or below 0, it is ready again now. For an item that is not being processed, DoneAfter does nothing;
+// after ShutDown it is [Queue.Done].
+//
+// AddAfter before Done is something else: it comes in any case. Work that asks for another pass by it, and is added by others
+// too, is done once more for each of them, again and again.
+func (q *Queue[T]) DoneAfter(item T, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.doneAfterLocked(item, d)
+}
+
+// DoneRateLimited is DoneAfter with the item's backoff, which grows with each call as it does with [Queue.AddRateLimited].
+// For an item that is not being processed, and after ShutDown, it counts nothing.
+func (q *Queue[T]) DoneRateLimited(item T) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	var d time.Duration
+
+	if _, out := q.items.processing(item); out != nil && !q.closed {
+		d = q.policy.Delay(q.items.fail(item), q.random)
+	}
+
+	q.doneAfterLocked(item, d)
+}
+
+// Forget sets the item's backoff back to its beginning. A delayed add that is under way still comes, and so does the end of a
+// wait.
 func (q *Queue[T]) Forget(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -153,7 +180,7 @@ func (q *Queue[T]) Forget(item T) {
 	q.items.forget(item)
 }
 
-// NumRequeues returns how often AddRateLimited was called for the item since it was last forgotten.
+// NumRequeues returns how often AddRateLimited or DoneRateLimited was called for the item since it was last forgotten.
 func (q *Queue[T]) NumRequeues(item T) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -178,10 +205,10 @@ func (q *Queue[T]) Stats() Stats {
 
 	now := q.catchUpLocked()
 
-	return q.items.stats(q.delays.len(), now)
+	return q.items.stats(q.delays.len()+q.items.delayed.len(), now)
 }
 
-// ShutDown ends the queue: adds are dropped from now on, and delayed ones with them. Get hands out what is ready, then
+// ShutDown ends the queue: adds are dropped from now on, and delayed ones and waits with them. Get hands out what is ready, then
 // tells everybody who waits or comes that the queue is shut down. When ShutDown returns, no timer of the queue is
 // running. Calling it again is fine.
 func (q *Queue[T]) ShutDown() {
@@ -193,6 +220,7 @@ func (q *Queue[T]) ShutDown() {
 
 		q.closed = true
 		q.delays = deadlines[T]{}
+		q.items.dropDelayed()
 		q.alarm.clear()
 		q.wake.Broadcast()
 	}
@@ -215,6 +243,32 @@ func (q *Queue[T]) addLocked(item T, now time.Duration) {
 	}
 }
 
+func (q *Queue[T]) doneLocked(item T) {
+	if again, _ := q.items.done(item); again != 0 {
+		q.items.makeReady(again, Live, q.catchUpLocked())
+		q.wake.Signal()
+	}
+}
+
+func (q *Queue[T]) doneAfterLocked(item T, d time.Duration) {
+	if q.closed {
+		q.doneLocked(item)
+
+		return
+	}
+
+	now := q.catchUpLocked()
+
+	q.items.delayed.pushed = q.delays.pushed
+
+	if q.items.retry(item, struct{}{}, Delayed, after(now, d), now) {
+		q.wake.Signal()
+	}
+
+	q.delays.pushed = q.items.delayed.pushed
+	q.alarm.settle(now, q)
+}
+
 func (q *Queue[T]) addAfterLocked(item T, d time.Duration) {
 	now := q.alarm.now()
 
@@ -229,7 +283,7 @@ func (q *Queue[T]) addAfterLocked(item T, d time.Duration) {
 	}
 }
 
-// catchUpLocked does the delayed adds that are due by the clock, so that they stand before what becomes ready next, and
+// catchUpLocked does what is due by the clock, so that they stand before what becomes ready next, and
 // returns the time. The timer that was set for them still comes, and is set anew then.
 func (q *Queue[T]) catchUpLocked() (now time.Duration) {
 	now = q.alarm.now()
@@ -240,7 +294,7 @@ func (q *Queue[T]) catchUpLocked() (now time.Duration) {
 
 // collectDueLocked is catchUpLocked for methods that do not need the time: often there is no delay to ask the clock for.
 func (q *Queue[T]) collectDueLocked() {
-	if q.delays.len() > 0 {
+	if q.delays.len() > 0 || q.items.delayed.len() > 0 {
 		q.catchUpLocked()
 	}
 }
@@ -248,15 +302,29 @@ func (q *Queue[T]) collectDueLocked() {
 // lock implements sleeper.
 func (q *Queue[T]) lock() sync.Locker { return &q.mu }
 
-// collectLocked does the delayed adds that are due, and returns when the next one is.
+// collectLocked does the delayed adds that are due, ends the waits that are over, and returns when the next one is.
 func (q *Queue[T]) collectLocked(now time.Duration) (next time.Duration, some bool) {
 	for {
-		next, some = q.delays.next()
-		if !some || next > now {
-			return next, some
-		}
+		add, wait := q.delays.first(), q.items.delayed.first()
 
-		due, item := q.delays.pop()
-		q.addLocked(item, due)
+		switch {
+		case add == nil && wait == nil:
+			return 0, false
+		case wait == nil || add != nil && add.before(wait):
+			if add.due > now {
+				return add.due, true
+			}
+
+			due, item := q.delays.pop()
+			q.addLocked(item, due)
+		default:
+			if wait.due > now {
+				return wait.due, true
+			}
+
+			if q.items.collectFirst() {
+				q.wake.Signal()
+			}
+		}
 	}
 }

@@ -6,7 +6,7 @@ import "time"
 type Stats struct {
 	// Ready is how many keys can be taken now, those included whose delay is over.
 	Ready int
-	// Delayed is how many keys become ready later; in a [Queue], how many delayed adds are to come.
+	// Delayed is how many keys become ready later; in a [Queue], how many delayed adds and waits are to come.
 	Delayed int
 	// Processing is how many keys are out.
 	Processing int

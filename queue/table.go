@@ -282,27 +282,51 @@ func (t *table[K, V]) collect(now time.Duration) int {
 	count := 0
 
 	for due, some := t.delayed.next(); some && due <= now; due, some = t.delayed.next() {
+		if t.collectFirst() {
+			count++
+		}
+	}
+
+	return count
+}
+
+// collectFirst makes ready what is due next, of which there must be one, and tells whether it was a key that waits for something.
+func (t *table[K, V]) collectFirst() bool {
+	due, r := t.delayed.pop()
+
+	e := t.entries.at(r)
+	if !e.waits() {
+		t.remembered--
+		e.streak = 0
+		t.settle(r)
+
+		return false
+	}
+
+	if e.state == Delayed {
+		e.streak = 0 // it was put into nothing meanwhile, and comes by itself
+	}
+
+	t.makeReady(r, e.lane, due)
+
+	return true
+}
+
+// dropDelayed drops what is delayed, and keeps its failures.
+func (t *table[K, V]) dropDelayed() {
+	var none V
+
+	for t.delayed.len() > 0 {
 		_, r := t.delayed.pop()
 
 		e := t.entries.at(r)
 		if !e.waits() {
 			t.remembered--
-			e.streak = 0
-			t.settle(r)
-
-			continue
 		}
 
-		if e.state == Delayed {
-			e.streak = 0 // it was put into nothing meanwhile, and comes by itself
-		}
-
-		t.makeReady(r, e.lane, due)
-
-		count++
+		e.value = none
+		t.settle(r)
 	}
-
-	return count
 }
 
 // goOn counts one more time in a row that a key was worked on because of what was put into Own, and returns the count.
