@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"go.uber.org/zap"
@@ -87,10 +88,10 @@ func (c *Controller[T]) next(ctx context.Context) bool {
 		return false
 	}
 
-	defer c.queue.Done(key)
-
 	if ctx.Err() == nil {
 		c.work(ctx, key)
+	} else {
+		c.queue.Done(key)
 	}
 
 	return true
@@ -118,34 +119,48 @@ func (c *Controller[T]) pass(ctx context.Context, key T) (result Result, err err
 	return result, err
 }
 
-// follow has what follows from the outcome of a pass.
+// follow has what follows from the outcome of a pass. The key waits for one pass at most: what this one asks for takes the
+// place of what the one before has asked for.
 func (c *Controller[T]) follow(ctx context.Context, key T, result Result, err error) {
-	verdict, after := Classify(ctx, err)
+	verdict, after, err := judged(ctx, err)
 
 	if verdict == Succeeded && err == nil {
 		after = result.RequeueAfter
 	}
 
-	switch verdict {
-	case Succeeded, Pending:
+	if verdict == Succeeded || verdict == Pending || verdict == Halted {
 		c.queue.Forget(key)
+	}
 
-		if after > 0 {
-			c.queue.AddAfter(key, after)
-		}
+	switch {
+	case after > 0:
+		c.queue.DoneAfter(key, after)
+	case verdict == Failed:
+		c.queue.DoneRateLimited(key)
+	default:
+		c.queue.Done(key)
+	}
+
+	switch verdict {
 	case Failed:
-		if after > 0 {
-			c.queue.AddAfter(key, after)
-		} else {
-			c.queue.AddRateLimited(key)
-		}
-
 		c.log("pass failed and will be run again", key, err)
 	case Halted:
-		c.queue.Forget(key)
 		c.log("pass failed, and trying again does not help", key, err, zap.Stringer("class", ClassOf(err)))
-	case Stopped:
 	}
+}
+
+// judged is Classify for errors of any make: one that panics when it is asked for its class has failed, and the panic is the error.
+func judged(run context.Context, failed error) (verdict Verdict, after time.Duration, err error) {
+	panicked := contain.Call(func() error {
+		verdict, after = Classify(run, failed)
+
+		return nil
+	})
+	if panicked != nil {
+		return Failed, 0, panicked
+	}
+
+	return verdict, after, failed
 }
 
 func (c *Controller[T]) log(what string, key T, err error, more ...zap.Field) {

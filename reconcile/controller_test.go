@@ -142,6 +142,38 @@ func TestPassesThatDoNotReturn(t *testing.T) {
 	}
 }
 
+// unsure is an error that does not know its class.
+type unsure struct{}
+
+func (unsure) Error() string          { return "unsure" }
+func (unsure) Class() reconcile.Class { panic("no idea") }
+
+// An error that can not be asked for its class is a failure like any other, and ends nothing but its pass.
+func TestErrorsThatCanNotBeAskedForTheirClass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.ErrorLevel)
+		seen := newPasses()
+		c := reconcile.NewController("c", queue.NewQueue[string](nil),
+			reconcile.ReconcilerFunc[string](func(context.Context, string) (reconcile.Result, error) {
+				if seen.add() == 0 {
+					return reconcile.Result{}, unsure{}
+				}
+
+				return reconcile.Result{}, nil
+			}), reconcile.WithLogger(zap.New(core)))
+
+		c.Queue().Add("key")
+
+		stop := running(t, c.Run)
+		defer stop()
+
+		time.Sleep(time.Hour)
+		assert.Equal(t, []time.Duration{0, time.Second}, seen.all())
+		require.Equal(t, 1, logs.Len())
+		assert.Contains(t, logs.All()[0].ContextMap()["error"], "no idea")
+	})
+}
+
 // Different keys are worked on at once, as many as there are workers, and one key never is.
 func TestWorkers(t *testing.T) {
 	for _, workers := range []int{-1, 1, 3} {

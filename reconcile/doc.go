@@ -10,7 +10,7 @@
 //	Wait("DatabaseStarting", After(d))   Pending     another pass after d; this is no failure
 //	an error with a class but ClassTransient,
 //	    such as Terminal(err)            Halted      nothing, until something changes or a resync comes
-//	any error, when the run has ended    Cancelled   nothing at all
+//	any error, when the run has ended    Stopped     nothing at all
 //	any other error                      Failed      another pass after a backoff that grows
 //
 // # The loop

@@ -77,8 +77,8 @@ func NewManager(st state.CoreState, opts ...ManagerOption) *Manager {
 	return &Manager{state: st, cfg: cfg, kinds: map[resource.Type]*Controller[Ref]{}}
 }
 
-// Register has the resources of a kind reconciled. Registering a kind again replaces its reconciler. Once the manager has
-// started it returns [ErrStarted].
+// Register has the resources of a kind reconciled. Registering a kind again replaces its reconciler and its options; hints that
+// have come are for the new one. Once the manager has started it returns [ErrStarted].
 func (m *Manager) Register(kind resource.Type, reconciler Reconciler[Ref], opts ...ControllerOption) error {
 	if kind == "" || reconciler == nil {
 		return errors.New("reconcile: Register needs a kind and a reconciler")
@@ -91,8 +91,16 @@ func (m *Manager) Register(kind resource.Type, reconciler Reconciler[Ref], opts 
 		return fmt.Errorf("reconcile: registering %s: %w", kind, ErrStarted)
 	}
 
+	var hints *queue.Queue[Ref]
+
+	if former := m.kinds[kind]; former != nil {
+		hints = former.Queue()
+	} else {
+		hints = queue.NewQueue[Ref](m.cfg.clock)
+	}
+
 	opts = append([]ControllerOption{WithLogger(m.cfg.logger)}, opts...)
-	m.kinds[kind] = NewController(kind, queue.NewQueue[Ref](m.cfg.clock), reconciler, opts...)
+	m.kinds[kind] = NewController(kind, hints, reconciler, opts...)
 
 	return nil
 }
@@ -131,6 +139,7 @@ func (m *Manager) Start(ctx context.Context) error {
 		}
 	}
 
+	<-ctx.Done() // there may be no kinds
 	running.Wait()
 
 	return nil

@@ -141,6 +141,38 @@ func TestHints(t *testing.T) {
 	})
 }
 
+// A hint is for a kind, and not for who was registered for it when the hint came.
+func TestHintsOutliveTheReconcilerThatIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var former, present seen
+
+		m := reconcile.NewManager(newState(), reconcile.WithoutResync())
+		require.NoError(t, m.Register(kind, &former))
+		m.Enqueue(ref("early"))
+		require.NoError(t, m.Register(kind, &present))
+
+		stop := starting(m, t)
+		defer stop()
+
+		assert.Equal(t, []reconcile.Ref{ref("early")}, present.taken())
+		assert.Empty(t, former.taken())
+	})
+}
+
+func TestStartWithoutKindsWorksUntilTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+
+		go func() { ended <- reconcile.NewManager(newState()).Start(ctx) }()
+
+		time.Sleep(time.Hour)
+		assert.Empty(t, ended)
+		cancel()
+		assert.NoError(t, <-ended)
+	})
+}
+
 func TestKindsAreRegisteredBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := reconcile.NewManager(newState())
