@@ -1,7 +1,7 @@
 // Package houserules holds the repository to its own rules. It owns no code: its tests read the source of all packages
 // and fail where a rule is broken, saying which one and where.
 //
-//   - The engine links only the standard library, the contract, and a short list of libraries.
+//   - The engine links only the standard library, the contract, and a short list of libraries; so does the loop without it.
 //   - Packages of the engine import downwards, and nothing imports the engine that ships with the contract.
 //   - Every package has a comment, and so has every exported name.
 //   - The engine reads no wall clock and no global source of randomness, and starts goroutines in known places only, as

@@ -76,8 +76,23 @@ func isLibrary(pkg string) bool {
 // Whoever embeds the engine links the standard library, the contract, a few libraries, and what these link themselves:
 // no web page, no database, no picture.
 func TestEngineLinksOnlyWhatItMay(t *testing.T) {
+	assertLinks(t, links(t, "./runtime", "./runtime/options"), func(dir string) {
+		assert.Contains(t, engine, dir, "the engine links package %s, which is not among the engine's packages", dir)
+	})
+}
+
+// Whoever has a loop without the engine links neither the engine nor anything that would speak to a cluster or a database: what
+// runs it is in the process.
+func TestLoopLinksOnlyWhatItMay(t *testing.T) {
+	assertLinks(t, links(t, "./reconcile"), func(dir string) {
+		assert.Contains(t, []string{"reconcile", "queue", "backoff", "contain", "internal/index"}, dir, "the loop links package %s", dir)
+	})
+}
+
+// assertLinks asserts that of what is linked, all that is neither of the standard library nor of the module is the contract, one
+// of the libraries, or what these link themselves, and that of the module, own accepts each package.
+func assertLinks(t *testing.T, all map[string]linked, own func(dir string)) {
 	var (
-		all     = links(t, "./runtime", "./runtime/options")
 		direct  []string
 		allowed = map[string]linked{}
 	)
@@ -88,7 +103,7 @@ func TestEngineLinksOnlyWhatItMay(t *testing.T) {
 		}
 
 		dir := strings.TrimPrefix(p.ImportPath, module+"/")
-		assert.Contains(t, engine, dir, "the engine links package %s, which is not among the engine's packages", dir)
+		own(dir)
 
 		for _, imported := range p.Imports {
 			switch {
@@ -96,7 +111,7 @@ func TestEngineLinksOnlyWhatItMay(t *testing.T) {
 			case under(imported, contract) || isLibrary(imported):
 				direct = append(direct, imported)
 			default:
-				assert.Fail(t, "not allowed in the engine", "package %s imports %s", dir, imported)
+				assert.Fail(t, "not allowed", "package %s imports %s", dir, imported)
 			}
 		}
 	}
@@ -107,7 +122,7 @@ func TestEngineLinksOnlyWhatItMay(t *testing.T) {
 
 	for _, p := range all {
 		if !p.Standard && !under(p.ImportPath, module) {
-			assert.Contains(t, allowed, p.ImportPath, "the engine links %s", p.ImportPath)
+			assert.Contains(t, allowed, p.ImportPath, "linked, and not allowed: %s", p.ImportPath)
 		}
 	}
 }
