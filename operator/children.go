@@ -1,0 +1,207 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/cosi-project/runtime/pkg/controller/generic"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Ensure makes a child of the primary, or changes the one that is there. The empty child says which one: it has the id and
+// namespace of the primary unless it says others. The function says what is to be so in it; what it does not touch stays as
+// it is, whoever wrote it. It is called with the child as the state has it right now, and may be nil. Nothing is written if
+// nothing changes.
+//
+// Ensure fails, and the pass with it, if somebody else changes the child at the same moment; it is [Terminal] if the child is
+// not the controller's, or not of this life of this primary: children are not adopted. A child that is being torn down is
+// waited for, and made again once it is gone.
+func Ensure[C generic.ResourceWithRD](ctx context.Context, c Pass, child C, change func(C)) error {
+	_, err := EnsureWithResult(ctx, c, child, change)
+
+	return err
+}
+
+// EnsureWithResult is [Ensure], and returns the child as it is then.
+func EnsureWithResult[C generic.ResourceWithRD](ctx context.Context, c Pass, child C, change func(C)) (C, error) {
+	return ensureChild(ctx, c, child, func(child C) error {
+		if change != nil {
+			change(child)
+		}
+
+		return nil
+	})
+}
+
+func ensureChild[C generic.ResourceWithRD](ctx context.Context, c Pass, child C, change func(C) error) (C, error) {
+	run := c.running()
+
+	current, desired, err := run.child(ctx, child)
+	if err != nil {
+		return child, fmt.Errorf("ensuring %s: %w", typeName[C](), err)
+	}
+
+	typed, err := as[C](desired)
+	if err != nil {
+		return child, err
+	}
+
+	if err := change(typed); err != nil {
+		return child, err
+	}
+
+	return typed, run.putChild(ctx, current, typed)
+}
+
+// child returns what the state has in the place of a child, and a copy to change, or an empty one if there is nothing that
+// can be changed.
+func (run *pass) child(ctx context.Context, empty generic.ResourceWithRD) (current, desired resource.Resource, err error) {
+	kind, err := run.ownedKind(empty)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	id := empty.Metadata().ID()
+	if id == "" {
+		id = run.primary.Metadata().ID()
+	}
+
+	// The child that is given belongs to the caller, who may give it again.
+	desired = empty.DeepCopy()
+	md := resource.NewMetadata(kind.Namespace, kind.Type, id, resource.VersionUndefined)
+	*md.Labels() = *desired.Metadata().Labels()
+	*md.Annotations() = *desired.Metadata().Annotations()
+	*desired.Metadata() = md
+
+	current, err = run.find(ctx, &md)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	if current == nil {
+		return nil, desired, nil
+	}
+
+	if err := run.mine(current.Metadata()); err != nil {
+		return nil, nil, err
+	}
+
+	if current.Metadata().Phase() == resource.PhaseRunning {
+		desired = current.DeepCopy()
+	}
+
+	return current, desired, nil
+}
+
+// putChild writes a child with the labels that say whose it is.
+func (run *pass) putChild(ctx context.Context, current, desired resource.Resource) error {
+	labels := desired.Metadata().Labels()
+	labels.Set(ParentLabel, parentText(run.def.primary, run.primary.Metadata().ID()))
+	labels.Set(ParentUIDLabel, run.incarnation)
+
+	return run.put(ctx, current, desired)
+}
+
+// ownedKind returns the declared kind of a child.
+func (run *pass) ownedKind(child generic.ResourceWithRD) (reduced.Kind, error) {
+	typ, ns := child.ResourceDefinition().Type, child.Metadata().Namespace()
+
+	var namespaces []resource.Namespace
+
+	for _, owned := range run.def.owned {
+		switch {
+		case owned.kind.Type != typ:
+		case ns == "" || owned.kind.Namespace == ns:
+			return owned.kind, nil
+		default:
+			namespaces = append(namespaces, owned.kind.Namespace)
+		}
+	}
+
+	if len(namespaces) > 0 {
+		return reduced.Kind{}, refused("controller %q owns %s in %q and not in %q: leave the namespace out, or say Owns with InNamespace(%q) as well",
+			run.def.name, typ, namespaces, ns, ns)
+	}
+
+	return reduced.Kind{}, refused("controller %q does not own %s: say Owns[%T] in its definition", run.def.name, typ, child)
+}
+
+// mine tells whether something that is there is a child of this life of the primary.
+func (run *pass) mine(md *resource.Metadata) error {
+	parent, _ := md.Labels().Get(ParentLabel)
+	uid, _ := md.Labels().Get(ParentUIDLabel)
+
+	switch {
+	case md.Owner() != run.def.name:
+		return refused("refusing to adopt %s, which belongs to %q: give the child another id, or remove what is there", md, md.Owner())
+	case parent != parentText(run.def.primary, run.primary.Metadata().ID()):
+		return refused("refusing to adopt %s, which is a child of %q: give each primary's child an id of its own", md, parent)
+	case uid != run.incarnation:
+		return refused("refusing to adopt %s, which is a child of an earlier %q: its finalizer was taken off by hand; remove the child", md, parent)
+	}
+
+	return nil
+}
+
+// Prune removes the children of a kind, but for those with the ids to keep. It removes nothing that is not the controller's
+// and of this primary. A child that somebody holds is gone later; whoever has to know waits for it.
+func Prune[C generic.ResourceWithRD](ctx context.Context, c Pass, keep ...resource.ID) error {
+	run := c.running()
+
+	rd, err := definitionOf[C]()
+	if err != nil {
+		return refused("%v", err)
+	}
+
+	known := false
+
+	for _, owned := range run.def.owned {
+		if owned.kind.Type == rd.Type {
+			known = true
+
+			if _, err := run.prune(ctx, owned.kind, keep); err != nil {
+				return fmt.Errorf("pruning %s: %w", rd.Type, err)
+			}
+		}
+	}
+
+	if !known {
+		return refused("controller %q does not own %s: say Owns[%s] in its definition", run.def.name, rd.Type, typeName[C]())
+	}
+
+	return nil
+}
+
+// prune removes the children of one kind and counts those that are not gone yet.
+func (run *pass) prune(ctx context.Context, kind reduced.Kind, keep []resource.ID) (left int, err error) {
+	list, err := run.runtime.ListUncached(ctx, resource.NewMetadata(kind.Namespace, kind.Type, "", resource.VersionUndefined),
+		state.WithLabelQuery(
+			resource.LabelEqual(ParentLabel, parentText(run.def.primary, run.primary.Metadata().ID())),
+			resource.LabelEqual(ParentUIDLabel, run.incarnation),
+		))
+	if err != nil {
+		return 0, err
+	}
+
+	for _, child := range list.Items {
+		md := child.Metadata()
+		if slices.Contains(keep, md.ID()) || run.mine(md) != nil {
+			continue
+		}
+
+		gone, err := run.remove(ctx, md)
+		if err != nil {
+			return 0, err
+		}
+
+		if !gone {
+			left++
+		}
+	}
+
+	return left, nil
+}

@@ -1,0 +1,46 @@
+package operator_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/operator"
+)
+
+// The time of a condition is when its status changed, and nothing else moves it.
+func TestConditionsKeepTheTimeOfTheirStatus(t *testing.T) {
+	t.Parallel()
+
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(n int) time.Time { return begin.Add(time.Duration(n) * time.Hour) }
+
+	var none operator.Conditions
+
+	one := none.With(operator.Condition{Type: "A", Status: operator.True, Reason: "Fine", ObservedGeneration: 1}, at(1))
+	require.Empty(t, none)
+
+	same := one.With(operator.Condition{Type: "A", Status: operator.True, Reason: "Better", Message: "m", ObservedGeneration: 2}, at(2))
+	require.Equal(t, operator.Conditions{
+		{Type: "A", Status: operator.True, Reason: "Better", Message: "m", ObservedGeneration: 2, LastTransitionTime: at(1)},
+	}, same)
+
+	other := same.With(operator.Condition{Type: "A", Status: operator.False, Reason: "Bad"}, at(3))
+	require.Equal(t, operator.Conditions{{Type: "A", Status: operator.False, Reason: "Bad", LastTransitionTime: at(3)}}, other)
+
+	two := other.With(operator.Condition{Type: "B", Status: operator.Unknown}, at(4))
+	require.Len(t, two, 2)
+	require.Len(t, other, 1)
+	require.True(t, one.Holds("A"), "what a list was made of stays as it was")
+	require.False(t, two.Holds("A"))
+	require.False(t, two.Holds("C"))
+
+	found, ok := two.Get("B")
+	require.True(t, ok)
+
+	found.Status = operator.True
+	require.False(t, two.Holds("B"), "what is got is a copy")
+	require.Equal(t, two[1:], two.Without("A", "C"))
+	require.Len(t, two, 2)
+}

@@ -1,0 +1,132 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/cosi-project/runtime/pkg/controller/generic"
+	"github.com/cosi-project/runtime/pkg/resource"
+	jsonpatch "github.com/evanphx/json-patch/v5"
+)
+
+// EnsureJSON is [Ensure] for kinds whose spec is written as JSON: the patch is merged into the spec of the child as RFC 7386
+// says. Objects are merged, lists are replaced, null removes, and what the patch does not name stays as it is. The patch is
+// JSON text, as []byte, json.RawMessage or string, or anything that is marshalled to it.
+//
+// A patch that names a field that the spec does not have is refused, and so is a spec that JSON does not carry whole.
+func EnsureJSON[C generic.ResourceWithRD](ctx context.Context, c Pass, child C, patch any) error {
+	text, err := patchText(patch)
+	if err != nil {
+		return refused("the patch of %s is no JSON: %v", typeName[C](), err)
+	}
+
+	_, err = ensureChild(ctx, c, child, func(child C) error { return merge(child, text) })
+
+	return err
+}
+
+func patchText(patch any) (text []byte, err error) {
+	switch patch := patch.(type) {
+	case []byte:
+		text = patch
+	case string:
+		text = []byte(patch)
+	default:
+		if text, err = json.Marshal(patch); err != nil {
+			return nil, err
+		}
+	}
+
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+
+	if fields == nil {
+		return nil, fmt.Errorf("it is null, and has to be an object")
+	}
+
+	return text, nil
+}
+
+// merge merges a patch into the spec of a resource.
+func merge(res resource.Resource, patch []byte) error {
+	current, err := json.Marshal(res.Spec())
+	if err != nil {
+		return refused("the spec of %T can not be written as JSON: %v", res, err)
+	}
+
+	// What JSON does not carry would be lost with the first patch, and nobody would know.
+	if err := decode(res, current, func(spec any) error {
+		if !carried(reflect.ValueOf(res.Spec()), reflect.ValueOf(spec)) {
+			return refused("the spec of %T is not carried whole by JSON: use Ensure", res)
+		}
+
+		return nil
+	}); err != nil {
+		return err
+	}
+
+	merged, err := jsonpatch.MergePatch(current, patch)
+	if err != nil {
+		return refused("the patch can not be merged into the spec of %T: %v", res, err)
+	}
+
+	return decode(res, merged, func(spec any) error {
+		reflect.ValueOf(res.Spec()).Elem().Set(reflect.ValueOf(spec).Elem())
+
+		return nil
+	})
+}
+
+// decode decodes a spec of the resource's type from nothing.
+func decode(res resource.Resource, text []byte, then func(spec any) error) error {
+	typ := reflect.TypeOf(res.Spec())
+	if typ == nil || typ.Kind() != reflect.Pointer {
+		return refused("the Spec of %T can not be set: have it return a pointer", res)
+	}
+
+	spec := reflect.New(typ.Elem())
+
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+
+	if err := decoder.Decode(spec.Interface()); err != nil {
+		return refused("the spec of %T can not be what the patch makes of it: %v", res, err)
+	}
+
+	return then(spec.Interface())
+}
+
+// carried tells whether a value has come through JSON as it was. Nothing and empty are the same.
+func carried(before, after reflect.Value) bool {
+	switch before.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if before.IsNil() || after.IsNil() {
+			return before.IsNil() == after.IsNil()
+		}
+
+		return carried(before.Elem(), after.Elem())
+	case reflect.Struct:
+		if _, own := before.Interface().(json.Marshaler); own {
+			return true // it knows what it is about
+		}
+
+		for i := range before.NumField() {
+			if !carried(before.Field(i), after.Field(i)) {
+				return false
+			}
+		}
+
+		return true
+	case reflect.Map, reflect.Slice:
+		if before.Len() == 0 {
+			return after.Len() == 0
+		}
+	}
+
+	return reflect.DeepEqual(before.Interface(), after.Interface())
+}

@@ -1,0 +1,152 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/contain"
+	"github.com/switchyard-run/switchyard/reconcile"
+)
+
+// Wait ends a pass because something is not ready yet, which is no failure; it is [reconcile.Wait].
+func Wait(reason string, opts ...reconcile.WaitOption) error { return reconcile.Wait(reason, opts...) }
+
+// After says when a [Wait] looks again at the latest; it is [reconcile.After].
+func After(d time.Duration) reconcile.WaitOption { return reconcile.After(d) }
+
+// Message says what a [Wait] waits for, to people; it is [reconcile.Message].
+func Message(format string, args ...any) reconcile.WaitOption {
+	return reconcile.Message(format, args...)
+}
+
+// RequeueAfter ends a pass well and has another one follow after a time; it is [reconcile.RequeueAfter].
+func RequeueAfter(d time.Duration) error { return reconcile.RequeueAfter(d) }
+
+// Terminal says that another try does not help, until somebody changes something; it is [reconcile.Terminal].
+func Terminal(err error) error { return reconcile.Terminal(err) }
+
+// RefusedError is what the layer refuses to do for a handler. It is always [reconcile.Terminal].
+type RefusedError struct {
+	// Text says what, and what to do.
+	Text string
+}
+
+// Error is the text.
+func (e *RefusedError) Error() string { return e.Text }
+
+// Class implements [reconcile.Classified].
+func (e *RefusedError) Class() reconcile.Class { return reconcile.ClassTerminal }
+
+// Reason is the reason in conditions and events.
+func (e *RefusedError) Reason() string { return "Refused" }
+
+// Public is the text: there is nothing secret in it.
+func (e *RefusedError) Public() string { return e.Text }
+
+func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+
+// isConflict tells whether somebody else was faster, so that nothing is known but that the pass has to run again.
+func isConflict(err error) bool {
+	return state.IsConflictError(err) && !state.IsOwnerConflictError(err) && !state.IsPhaseConflictError(err)
+}
+
+// Words for failures that have no exported type.
+const (
+	reasonError    = "Error"
+	reasonPanic    = "Panic"
+	reasonTimeout  = "Timeout"
+	reasonConflict = "Conflict"
+	reasonTerminal = "Terminal"
+)
+
+// failureReason names the kind of a failure. Texts of errors do not go into a status, as there may be secrets in them; the
+// error says so itself if it has something to tell, with a method Reason() string.
+func failureReason(err error) string {
+	if own, ok := errors.AsType[interface {
+		error
+		Reason() string
+	}](err); ok && word.MatchString(own.Reason()) {
+		return own.Reason()
+	}
+
+	if _, ok := errors.AsType[*contain.PanicError](err); ok {
+		return reasonPanic
+	}
+
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return reasonTimeout
+	case state.IsConflictError(err):
+		return reasonConflict
+	}
+
+	if name := innermostType(err); name != "" {
+		return name
+	}
+
+	if reconcile.ClassOf(err) != reconcile.ClassTransient {
+		return reasonTerminal
+	}
+
+	return reasonError
+}
+
+// failureMessage says where it has failed, and what the error says to everybody, with a method Public() string.
+func failureMessage(s *step, err error) string {
+	text := failureReason(err)
+
+	if own, ok := errors.AsType[interface {
+		error
+		Public() string
+	}](err); ok {
+		text = own.Public()
+	}
+
+	return s.title() + ": " + text
+}
+
+// innermostType names the exported type of the innermost error that has one.
+func innermostType(err error) (name string) {
+	for err != nil {
+		if _, wrapper := err.(*reconcile.ClassError); !wrapper {
+			if typ := exported(reflect.TypeOf(err)); typ != "" {
+				name = typ
+			}
+		}
+
+		switch inner := err.(type) {
+		case interface{ Unwrap() error }:
+			err = inner.Unwrap()
+		case interface{ Unwrap() []error }:
+			all := inner.Unwrap()
+			if len(all) == 0 {
+				return name
+			}
+
+			err = all[0]
+		default:
+			return name
+		}
+	}
+
+	return name
+}
+
+func exported(typ reflect.Type) string {
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+
+	if first, _ := utf8.DecodeRuneInString(typ.Name()); unicode.IsUpper(first) {
+		return typ.Name()
+	}
+
+	return ""
+}

@@ -1,0 +1,230 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/contain"
+	"github.com/switchyard-run/switchyard/reconcile"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// qController runs a definition.
+type qController struct {
+	def        *definition
+	filter     *filter
+	lives      lives
+	references references
+
+	// learning is held by the pass that fills the references, and learned is closed once that is done.
+	learning chan struct{}
+	learned  chan struct{}
+
+	owned   map[reduced.Kind]*ownedKind
+	watched map[reduced.Kind]*watchedKind
+}
+
+// Build checks all that was said of the controller, and returns an ordinary controller of the contract, to be registered once
+// with whatever engine. Its error is a [*DefinitionError] that tells all mistakes. Nothing is said of the controller after
+// it.
+//
+// Who destroys primaries that are torn down and have no finalizer left, and sweeps old events, is not part of it: see [Register].
+func (c *Controller[P]) Build() (controller.QController, error) { return c.define().build() }
+
+func (d *definition) build() (controller.QController, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+
+	d.built = true
+
+	q := &qController{
+		def: d, filter: newFilter(), learning: make(chan struct{}, 1), learned: make(chan struct{}),
+		owned: map[reduced.Kind]*ownedKind{}, watched: map[reduced.Kind]*watchedKind{},
+	}
+
+	for _, owned := range d.owned {
+		q.owned[owned.kind] = owned
+	}
+
+	for _, watched := range d.watched {
+		q.watched[watched.kind] = watched
+	}
+
+	return q, nil
+}
+
+// Name implements the contract.
+func (q *qController) Name() string { return q.def.name }
+
+// Settings implements the contract.
+func (q *qController) Settings() controller.QSettings { return q.def.settings() }
+
+// MapInput implements the contract.
+func (q *qController) MapInput(
+	ctx context.Context, _ *zap.Logger, r controller.QRuntime, md controller.ReducedResourceMetadata,
+) ([]resource.Pointer, error) {
+	kind := reduced.Kind{Namespace: md.Namespace(), Type: md.Type()}
+
+	if watched := q.watched[kind]; watched != nil {
+		ids, err := q.wakes(ctx, r, watched, md)
+
+		return q.pointers(ids), err
+	}
+
+	if q.owned[kind] != nil {
+		return q.parents(md), nil
+	}
+
+	if q.def.status != nil && q.def.status.kind == kind {
+		return q.pointers([]resource.ID{md.ID()}), nil
+	}
+
+	return nil, fmt.Errorf("unexpected input %s", md.Type())
+}
+
+// Reconcile implements the contract.
+func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r controller.QRuntime, ptr resource.Pointer) error {
+	if err := q.learn(ctx, r); err != nil {
+		return err
+	}
+
+	run := &pass{def: q.def, runtime: r, logger: logger.With(zap.String("id", ptr.ID()))}
+
+	// What is decided here is not decided by a cache: that something is missing there does not mean that it is gone.
+	primary, err := run.find(ctx, ptr)
+	if err == nil && primary != nil {
+		primary, err = run.hold(ctx, primary)
+	}
+
+	if err != nil {
+		return err
+	}
+
+	if primary == nil {
+		q.lives.forget(ptr.ID())
+
+		return nil
+	}
+
+	run.look(primary)
+
+	if primary.Metadata().Phase() == resource.PhaseTearingDown && !primary.Metadata().Finalizers().Has(q.def.finalizer) {
+		q.lives.forget(ptr.ID())
+
+		return nil
+	}
+
+	if len(q.def.owned) > 0 {
+		q.lives.is(ptr.ID(), run.incarnation)
+	}
+
+	return q.pass(ctx, run)
+}
+
+// hold puts the finalizer on a running primary that has to have it, and returns what it is then: it may be torn down, or gone.
+func (run *pass) hold(ctx context.Context, primary resource.Resource) (resource.Resource, error) {
+	md := primary.Metadata()
+
+	if !run.def.needsFinalizer() || md.Phase() != resource.PhaseRunning || md.Finalizers().Has(run.def.finalizer) || !run.def.selects(md.Labels()) {
+		return primary, nil
+	}
+
+	if err := run.runtime.AddFinalizer(ctx, md, run.def.finalizer); err != nil && !state.IsNotFoundError(err) {
+		return nil, err
+	}
+
+	return run.find(ctx, md)
+}
+
+// pass does what there is to do for a primary, reports it, and tells the engine when to come again.
+func (q *qController) pass(ctx context.Context, run *pass) error {
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if q.def.timeout > 0 {
+		within, cancel = context.WithTimeout(ctx, q.def.timeout)
+	}
+
+	defer cancel()
+
+	if err := run.begin(within); err != nil {
+		return err
+	}
+
+	var res result
+
+	switch md := run.primary.Metadata(); {
+	case md.Phase() == resource.PhaseTearingDown:
+		res = run.cleanup(ctx, within)
+	case !q.def.selects(md.Labels()):
+		res = run.outOfScope()
+	default:
+		res = run.work(ctx, within)
+	}
+
+	if res.verdict == reconcile.Stopped {
+		return res.err
+	}
+
+	if !res.over {
+		run.report(ctx, within, &res)
+	}
+
+	q.flush(ctx, run)
+
+	return q.engine(run, res)
+}
+
+// work brings about what a running primary asks for.
+func (run *pass) work(ctx, within context.Context) result {
+	res := run.steps(ctx, within)
+	if res.verdict != reconcile.Succeeded {
+		return res
+	}
+
+	if err := run.save(within); err != nil {
+		res.err, res.at = fmt.Errorf("saving the primary: %w", err), run.def.order[0]
+		res.verdict, res.after = reconcile.Classify(ctx, res.err)
+		res.conditions = run.unfinished(res, nil)
+	}
+
+	return res
+}
+
+// outOfScope says that a primary is none of the controller's any more. What was made for it stays.
+func (run *pass) outOfScope() result {
+	if run.status.current == nil {
+		return result{over: true}
+	}
+
+	return result{conditions: []Condition{{
+		Type: Ready, Status: Unknown, Reason: reasonOutOfScope, Message: "its labels are not selected any more; what was made for it stays",
+	}}}
+}
+
+// engine says what a result means to the engine.
+func (q *qController) engine(run *pass, res result) error {
+	switch res.verdict {
+	case reconcile.Pending:
+		return controller.NewRequeueInterval(res.after)
+	case reconcile.Failed:
+		return res.err
+	case reconcile.Halted:
+		run.logger.Error("the pass has failed, and is not tried again until something changes", contain.Fields(res.err)...)
+
+		return nil
+	}
+
+	switch {
+	case res.after > 0:
+		return controller.NewRequeueInterval(res.after)
+	case q.def.every > 0 && res.worked:
+		return controller.NewRequeueInterval(q.def.every)
+	default:
+		return nil
+	}
+}

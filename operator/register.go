@@ -1,0 +1,114 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/generic/destroy"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/resource/meta"
+	"github.com/siderolabs/gen/optional"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Register builds controllers and registers them with an engine, together with what they need: a controller that destroys
+// primaries that are torn down and have no finalizer left, one for each kind, and one that sweeps old events, for each
+// namespace. All mistakes in all definitions are told at once, and then nothing is registered.
+//
+// If an engine has such a controller already, or primaries belong to a controller, which destroys them, say
+// [Controller.WithoutDestroyer].
+func Register(engine controller.Engine, definitions ...Definition) error {
+	controllers, err := buildAll(definitions)
+	if err != nil {
+		return err
+	}
+
+	for _, ctrl := range controllers {
+		if err := engine.RegisterQController(ctrl); err != nil {
+			return fmt.Errorf("operator: registering controller %q: %w", ctrl.Name(), err)
+		}
+	}
+
+	return nil
+}
+
+func buildAll(definitions []Definition) (controllers []controller.QController, err error) {
+	if err := checkAll(definitions); err != nil {
+		return nil, err
+	}
+
+	destroyed, swept := map[reduced.Kind]bool{}, map[resource.Namespace]bool{}
+
+	for _, def := range definitions {
+		d := def.define()
+
+		ctrl, err := d.build()
+		if err != nil {
+			return nil, err
+		}
+
+		controllers = append(controllers, ctrl)
+
+		if !d.keeps && !destroyed[d.primary] {
+			controllers = append(controllers, d.destroyer())
+		}
+
+		if !d.events.off && d.events.recorder == nil && !swept[d.primary.Namespace] {
+			controllers = append(controllers, EventSweeper(d.primary.Namespace, EventTTL))
+		}
+
+		destroyed[d.primary] = destroyed[d.primary] || !d.keeps
+		swept[d.primary.Namespace] = swept[d.primary.Namespace] || !d.events.off && d.events.recorder == nil
+	}
+
+	return controllers, nil
+}
+
+// checkAll tells all mistakes of all definitions. What is built can not be mended any more, so all are checked before the
+// first is built.
+func checkAll(definitions []Definition) error {
+	var errs []error
+
+	names := map[string]bool{}
+
+	for _, def := range definitions {
+		errs = append(errs, def.define().check())
+
+		if names[def.Name()] {
+			errs = append(errs, &DefinitionError{def.Name(), []string{"there are two of this name: give each controller a name of its own"}})
+		}
+
+		names[def.Name()] = true
+	}
+
+	return errors.Join(errs...)
+}
+
+// WithoutDestroyer keeps [Register] from adding a controller that destroys the primaries that are torn down: somebody else does.
+func (c *Controller[P]) WithoutDestroyer() *Controller[P] {
+	c.define().keeps = true
+
+	return c
+}
+
+// destroyer destroys primaries that belong to nobody, are torn down, and have no finalizer left.
+type destroyer struct {
+	*destroy.Controller
+
+	name string
+}
+
+func (d *destroyer) Name() string { return d.name }
+
+func (d *definition) destroyer() controller.QController {
+	rd := meta.ResourceDefinitionSpec{Type: d.primary.Type, DefaultNamespace: d.primary.Namespace}
+	ctrl := destroy.NewControllerForResource(rd, optional.None[uint]())
+
+	if d.primary.Namespace == d.home {
+		return ctrl
+	}
+
+	return &destroyer{ctrl, fmt.Sprintf("Destroy[%s/%s]", d.primary.Namespace, d.primary.Type)}
+}

@@ -1,0 +1,187 @@
+package operator
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/contain"
+	"github.com/switchyard-run/switchyard/reconcile"
+)
+
+// Reasons that the layer gives.
+const (
+	reasonReconciled         = "Reconciled"
+	reasonDependencyNotReady = "DependencyNotReady"
+	reasonOutOfScope         = "OutOfScope"
+	otherwise                = "Otherwise"
+)
+
+// result is what a pass has come to.
+type result struct {
+	verdict reconcile.Verdict
+	after   time.Duration
+	err     error
+	// at is where the pass has ended, unless it has succeeded.
+	at *step
+	// conditions are what is reported.
+	conditions []Condition
+	// worked says that handlers have run for a primary that is there to stay.
+	worked bool
+	// over says that there is nothing to report.
+	over bool
+}
+
+// steps runs the steps of the pass until one waits or fails. The pass may not take longer than the context within; it is
+// judged by the one of the run.
+func (run *pass) steps(ctx, within context.Context) (res result) {
+	order := run.def.order
+	res.worked = true
+
+	for i, s := range order {
+		run.action = s.action
+
+		branch, err := run.step(within, s)
+		res.verdict, res.err = reconcile.Succeeded, run.failing(err)
+
+		var after time.Duration
+
+		if res.err == nil && within.Err() != nil {
+			res.err = within.Err() // too late is not done
+		}
+
+		if res.err != nil {
+			res.verdict, after = reconcile.Classify(ctx, res.err)
+		}
+
+		if res.verdict != reconcile.Succeeded {
+			res.at, res.after = s, after
+			res.conditions = append(res.conditions, run.unfinished(res, order[i+1:])...)
+
+			return res
+		}
+
+		if after > 0 && (res.after == 0 || after < res.after) {
+			res.after = after
+		}
+
+		if s.condition != "" {
+			res.conditions = append(res.conditions, Condition{Type: s.condition, Status: True, Reason: branch})
+		}
+	}
+
+	res.err = nil
+	res.conditions = append(res.conditions, Condition{Type: Ready, Status: True, Reason: reasonReconciled})
+
+	return res
+}
+
+// unfinished is what is reported of a pass that ended in a step, and did not come to the later ones.
+func (run *pass) unfinished(res result, later []*step) (all []Condition) {
+	c := Condition{Status: False}
+
+	if waits, ok := waiting(res.err); ok && res.verdict == reconcile.Pending {
+		c.Reason, c.Message = waits.Reason, waits.Message
+	} else {
+		c.Reason, c.Message = failureReason(res.err), failureMessage(res.at, res.err)
+	}
+
+	if c.Type = res.at.condition; c.Type != "" {
+		all = append(all, c)
+	}
+
+	for _, s := range later {
+		all = append(all, Condition{Type: s.condition, Status: Unknown, Reason: reasonDependencyNotReady, Message: "waits for " + res.at.title()})
+	}
+
+	c.Type = Ready
+
+	return append(all, c)
+}
+
+// step runs one step and returns the name of what has run in it.
+func (run *pass) step(ctx context.Context, s *step) (branch string, err error) {
+	if s.run != nil {
+		return reasonReconciled, contain.Call(func() error { return s.run(ctx, run) })
+	}
+
+	for _, c := range s.cases {
+		switch is, err := c.when(run); {
+		case err != nil:
+			return "", err
+		case is:
+			return c.name, contain.Call(func() error { return c.run(ctx, run) })
+		}
+	}
+
+	return otherwise, contain.Call(func() error { return s.otherwise[0](ctx, run) })
+}
+
+// save writes the primary as the handler wants it, over what the pass began with and nothing else.
+func (run *pass) save(ctx context.Context) error {
+	if run.saved == nil || sameContent(run.primary, run.saved) {
+		return nil
+	}
+
+	base := run.primary.Metadata()
+
+	err := run.runtime.Modify(ctx, run.primary.DeepCopy(), func(current resource.Resource) error {
+		if !current.Metadata().Version().Equal(base.Version()) || Incarnation(current) != run.incarnation {
+			return &changedError{base}
+		}
+
+		md := current.Metadata()
+		*md.Labels(), *md.Annotations() = *run.saved.Metadata().Labels(), *run.saved.Metadata().Annotations()
+
+		return setSpec(current, run.saved)
+	}, controller.WithModifyNoOwner())
+
+	switch {
+	case state.IsPhaseConflictError(err):
+		return &changedError{base}
+	case state.IsOwnerConflictError(err):
+		return refused("%s belongs to %q and can not be saved by others: have its owner change it", base, base.Owner())
+	default:
+		return err
+	}
+}
+
+// sameContent tells whether two resources have the same spec, labels and annotations.
+func sameContent(a, b resource.Resource) bool {
+	b = b.DeepCopy()
+	labels, annotations := *b.Metadata().Labels(), *b.Metadata().Annotations()
+	*b.Metadata() = *a.Metadata()
+	*b.Metadata().Labels(), *b.Metadata().Annotations() = labels, annotations
+
+	return resource.Equal(a, b)
+}
+
+// setSpec gives a resource the spec of another one, which it takes over.
+func setSpec(to, from resource.Resource) error {
+	target, source := reflect.ValueOf(to.Spec()), reflect.ValueOf(from.Spec())
+
+	if target.Kind() != reflect.Pointer || target.Type() != source.Type() {
+		return refused("the Spec of %T can not be set: have it return a pointer", to)
+	}
+
+	target.Elem().Set(source.Elem())
+
+	return nil
+}
+
+// changedError says that a primary is not any more what the pass began with.
+type changedError struct{ primary *resource.Metadata }
+
+func (e *changedError) Error() string {
+	return e.primary.String() + " was changed while the pass worked on it; it runs again"
+}
+
+// ConflictError makes it one of the contract's.
+func (*changedError) ConflictError() {}
+
+// GetResource is part of the contract's conflicts.
+func (e *changedError) GetResource() resource.Pointer { return e.primary }

@@ -1,0 +1,150 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/generic"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/contain"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// watchedKind is a kind of resources that primaries depend on.
+type watchedKind struct {
+	kind reduced.Kind
+	mapp func(res resource.Resource) ([]resource.ID, error)
+}
+
+// Watch declares a kind of resources that primaries depend on and that the controller does not write. A change of one wakes
+// the primaries that the function names, and those that it named for the same resource before: who is not referred to any
+// more has lost something.
+//
+// The function sees nothing but the resource; it is quick, has no side effects, and may be called at once by several
+// goroutines. One that panics is called again after a backoff, and the controller goes on meanwhile.
+func Watch[W generic.ResourceWithRD](c Definition, primaries func(W) []resource.ID, opts ...KindOption) {
+	def := c.define()
+
+	rd := declare[W](def, "a watched kind")
+
+	if primaries == nil {
+		def.problem("the mapper of the watched kind %s is nil: say whom it wakes, or give SameID", rd.Type)
+	}
+
+	o := def.options("Watch["+typeName[W]()+"]", opts)
+	if o.shared {
+		def.problem("the watched kind %s is said to be Shared, which is for what is owned: leave it out", rd.Type)
+	}
+
+	watched := &watchedKind{kind: reduced.Kind{Namespace: rd.DefaultNamespace, Type: rd.Type}}
+	if o.hasNamespace {
+		watched.kind.Namespace = o.namespace
+	}
+
+	watched.mapp = func(res resource.Resource) (ids []resource.ID, err error) {
+		typed, ok := res.(W)
+		if !ok {
+			return nil, fmt.Errorf("the state holds a %T where the controller watches a %T: register the type where the state is made", res, typed)
+		}
+
+		err = contain.Call(func() error {
+			ids = primaries(typed)
+
+			return nil
+		})
+
+		return ids, err
+	}
+
+	def.watched = append(def.watched, watched)
+}
+
+// SameID is the mapper of what belongs to the primary of its own id.
+func SameID[W generic.ResourceWithRD](res W) []resource.ID { return []resource.ID{res.Metadata().ID()} }
+
+// wakes returns the primaries that a watched resource wakes now.
+func (q *qController) wakes(ctx context.Context, r controller.QRuntime, watched *watchedKind, md resource.Pointer) ([]resource.ID, error) {
+	source := reduced.Key{Kind: watched.kind, ID: md.ID()}
+
+	res, err := r.Get(ctx, md)
+	if state.IsNotFoundError(err) {
+		return q.references.wake(source, nil), nil
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	now, err := watched.mapp(res)
+	if err != nil {
+		return nil, fmt.Errorf("mapping %s to primaries: %w", res.Metadata(), err)
+	}
+
+	return q.references.wake(source, now), nil
+}
+
+// learn fills the references once, before the first pass: a source that moves away from a primary after that pass has looked
+// at it is known to have been there. A pass that comes while another one learns waits for it.
+func (q *qController) learn(ctx context.Context, r controller.QRuntime) error {
+	if len(q.def.watched) == 0 {
+		return nil
+	}
+
+	select {
+	case <-q.learned:
+		return nil
+	case q.learning <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+
+	defer func() { <-q.learning }()
+
+	select {
+	case <-q.learned:
+		return nil
+	default:
+	}
+
+	for _, watched := range q.def.watched {
+		if err := q.learnKind(ctx, r, watched); err != nil {
+			return fmt.Errorf("learning which primaries depend on %s: %w", watched.kind.Type, err)
+		}
+	}
+
+	close(q.learned)
+
+	return nil
+}
+
+func (q *qController) learnKind(ctx context.Context, r controller.QRuntime, watched *watchedKind) error {
+	list, err := r.ListUncached(ctx, resource.NewMetadata(watched.kind.Namespace, watched.kind.Type, "", resource.VersionUndefined))
+	if err != nil {
+		return err
+	}
+
+	for _, res := range list.Items {
+		ids, err := watched.mapp(res)
+		if err != nil {
+			// Its own event calls the mapper as well, and tries again until it can answer.
+			continue
+		}
+
+		q.references.learn(reduced.Key{Kind: watched.kind, ID: res.Metadata().ID()}, ids)
+	}
+
+	return nil
+}
+
+// pointers are those to primaries.
+func (q *qController) pointers(ids []resource.ID) []resource.Pointer {
+	all := make([]resource.Pointer, len(ids))
+	for i, id := range ids {
+		all[i] = resource.NewMetadata(q.def.primary.Namespace, q.def.primary.Type, id, resource.VersionUndefined)
+	}
+
+	return all
+}
