@@ -32,8 +32,8 @@
 // # Who may call what
 //
 // Any goroutine may call any method at any time, also after the end; methods that make no sense then do nothing. Done,
-// and what else ends the processing of a key, are for whoever took the key; called for a key that is not out, they do nothing. Functions that
-// are handed in must not call back where their comment forbids it.
+// and what else ends the processing of a key, are for whoever took the key; called for a key that is not out, they do
+// nothing. Functions that are handed in must not call back where their comment forbids it.
 //
 // # How they end
 //

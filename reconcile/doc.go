@@ -16,7 +16,8 @@
 // # The loop
 //
 // A [Controller] takes keys from a [queue.Queue] and gives them to a [Reconciler], with as many workers as is wanted, one key
-// never to two of them at once. A [Manager] has one controller for each kind of resource. It is told what may have changed
+// never to two of them at once. Each pass decides anew when the next one comes: however many hints and resyncs there are while a
+// key waits, one more pass is to come. A [Manager] has one controller for each kind of resource. It is told what may have changed
 // by [Manager.Enqueue], and lists all resources of its kinds now and then, so that a hint that was lost is made up for
 // within an interval. It holds no watch: it decides when to reconcile, and never what the state is. What is queued
 // is lost when the process ends, and nothing is missed by it: the next one begins with a list.
