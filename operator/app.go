@@ -83,11 +83,11 @@ func (a *App) Include(definitions ...Definition) error {
 
 	for i, def := range definitions {
 		if def == nil {
-			return fmt.Errorf("operator: number %d of what Include is given is nil", i+1)
+			return fmt.Errorf("operator: definition %d is nil: leave it out", i+1)
 		}
 
 		if slices.Contains(a.definitions, def) || slices.Contains(definitions[:i], def) {
-			return fmt.Errorf("operator: controller %q is included already", def.Name())
+			return fmt.Errorf("operator: controller %q is included already: include it once", def.Name())
 		}
 	}
 
@@ -101,8 +101,11 @@ func (a *App) Register(register func(controller.Engine) error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if a.started {
+	switch {
+	case a.started:
 		return ErrStarted
+	case register == nil:
+		return errors.New("operator: Register is given no function: give it one that registers controllers")
 	}
 
 	a.extras = append(a.extras, register)
@@ -116,8 +119,11 @@ func (a *App) Lifespan(enter Lifespan) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if a.started {
+	switch {
+	case a.started:
 		return ErrStarted
+	case enter == nil:
+		return errors.New("operator: Lifespan is given no function: give it one that enters the lifespan")
 	}
 
 	a.lifespans = append(a.lifespans, enter)
@@ -154,7 +160,7 @@ func (a *App) Graph() (*controller.DependencyGraph, error) {
 	graph := &controller.DependencyGraph{}
 
 	for _, def := range a.definitions {
-		graph.Edges = append(graph.Edges, def.define().edges()...)
+		graph.Edges = append(graph.Edges, def.defined().edges()...)
 	}
 
 	return graph, nil
@@ -237,7 +243,7 @@ func describe(ctx context.Context, st state.State, definitions []Definition) err
 	all := []meta.ResourceWithRD{&meta.Namespace{}, &meta.ResourceDefinition{}, &EventResource{}}
 
 	for _, def := range definitions {
-		all = append(all, def.described()...)
+		all = append(all, def.defined().described...)
 	}
 
 	for _, described := range all {
@@ -257,7 +263,7 @@ func (a *App) state() state.CoreState {
 	var stamped generation.Config
 
 	for _, def := range a.definitions {
-		stamped.Types = append(stamped.Types, def.define().primary.Type)
+		stamped.Types = append(stamped.Types, def.defined().primary.Type)
 	}
 
 	return generation.Wrap(namespaced.NewState(inmem.Build), stamped)

@@ -40,6 +40,10 @@ var controllerName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,126}[A-Z
 
 // check returns everything that is wrong with the definition, or nil.
 func (d *definition) check() error {
+	if d.built {
+		return &DefinitionError{d.name, []string{"it has been built already, by Build or Register: begin another one with For"}}
+	}
+
 	before := len(d.problems)
 
 	d.checkName()
@@ -101,7 +105,15 @@ func (d *definition) checkKinds() {
 	}
 
 	for _, owned := range d.owned {
+		if owned.homeless {
+			owned.kind.Namespace = d.primary.Namespace
+		}
+
 		take(owned.kind, "an owned kind")
+
+		if owned.kind.Type == "" || owned.kind.Type == EventType {
+			continue // said already
+		}
 
 		if owned.kind.Type == d.primary.Type && owned.kind != d.primary && !owned.shared {
 			d.problem("the owned kind %s is of the type of the primary, which others write: say Owns with Shared", owned.kind.Type)
@@ -156,7 +168,7 @@ func (d *definition) checkStructure() {
 	}
 
 	if d.root != nil {
-		d.checkCases(d.root, "the controller")
+		d.checkCases(d.root)
 	}
 
 	d.checkStages()
@@ -187,7 +199,7 @@ func (d *definition) checkStages() {
 
 			scopes[s.scopeName] = true
 
-			d.checkCases(s, fmt.Sprintf("scope %q", s.scopeName))
+			d.checkCases(s)
 		}
 
 		for _, other := range s.after {
@@ -213,7 +225,9 @@ func (d *definition) checkStages() {
 	}
 }
 
-func (d *definition) checkCases(s *step, where string) {
+func (d *definition) checkCases(s *step) {
+	where := s.place(d)
+
 	if len(s.cases) == 0 {
 		d.problem("%s has no cases: add one, or use a handler instead", where)
 	}

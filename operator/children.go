@@ -127,7 +127,7 @@ func (run *pass) ownedKind(child generic.ResourceWithRD) (reduced.Kind, error) {
 			run.def.name, typ, namespaces, ns, ns)
 	}
 
-	return reduced.Kind{}, refused("controller %q does not own %s: say Owns[%T] in its definition", run.def.name, typ, child)
+	return reduced.Kind{}, refused("controller %q does not own %s: say Owns[%s] in its definition", run.def.name, typ, typeNameOf(child))
 }
 
 // mine tells whether something that is there is a child of this life of the primary.

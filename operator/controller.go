@@ -7,7 +7,6 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
-	"github.com/cosi-project/runtime/pkg/resource/meta"
 
 	"github.com/switchyard-run/switchyard/reconcile"
 )
@@ -27,9 +26,9 @@ type Definition interface {
 	// Name is the name of the controller.
 	Name() string
 
-	// define returns the definition to somebody who changes it.
+	// define returns the definition to somebody who changes it, and defined to somebody who does not.
 	define() *definition
-	described() []meta.ResourceWithRD
+	defined() *definition
 }
 
 // Controller is the definition of a controller of primaries of one kind. Its methods, and the functions that take it, say what is
@@ -62,7 +61,7 @@ func (c *Controller[P]) define() *definition {
 	return c.def
 }
 
-func (c *Controller[P]) described() []meta.ResourceWithRD { return c.def.described }
+func (c *Controller[P]) defined() *definition { return c.def }
 
 // Namespace sets where the primaries are. The default is what the definition of their type says.
 func (c *Controller[P]) Namespace(ns resource.Namespace) *Controller[P] {

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
@@ -93,11 +94,17 @@ func definitionOf[R generic.ResourceWithRD]() (rd meta.ResourceDefinitionSpec, e
 	}
 }
 
+// packagePath is what stands before the last element of an import path.
+var packagePath = regexp.MustCompile(`[^][*,]*/`)
+
 func typeName[R any]() string {
 	var none R
 
-	return fmt.Sprintf("%T", none)
+	return typeNameOf(none)
 }
+
+// typeNameOf names a type without the paths of packages, which are long in the parameters of generic ones.
+func typeNameOf(value any) string { return packagePath.ReplaceAllString(fmt.Sprintf("%T", value), "") }
 
 // kindOption places a kind.
 type kindOptions struct {

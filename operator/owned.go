@@ -21,6 +21,7 @@ const (
 type ownedKind struct {
 	kind     reduced.Kind
 	declared bool // the namespace was said
+	homeless bool // the definition of the type has none
 	shared   bool
 }
 
@@ -32,11 +33,11 @@ func Owns[C generic.ResourceWithRD](c Definition, opts ...KindOption) {
 
 	rd := declare[C](def, "an owned kind")
 
-	o := def.options("Owns["+typeName[C]()+"]", opts)
+	o := def.options("the owned kind "+rd.Type, opts)
 	owned := &ownedKind{kind: reduced.Kind{Namespace: o.namespace, Type: rd.Type}, declared: o.hasNamespace, shared: o.shared}
 
 	if !o.hasNamespace {
-		owned.kind.Namespace = rd.DefaultNamespace
+		owned.kind.Namespace, owned.homeless = rd.DefaultNamespace, rd.DefaultNamespace == ""
 	}
 
 	if o.hasNamespace && o.namespace == "" {

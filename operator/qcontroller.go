@@ -31,10 +31,10 @@ type qController struct {
 
 // Build checks all that was said of the controller, and returns an ordinary controller of the contract, to be registered once
 // with whatever engine. Its error is a [*DefinitionError] that tells all mistakes. Nothing is said of the controller after
-// it.
+// it, and it is built once.
 //
 // Who destroys primaries that are torn down and have no finalizer left, and sweeps old events, is not part of it: see [Register].
-func (c *Controller[P]) Build() (controller.QController, error) { return c.define().build() }
+func (c *Controller[P]) Build() (controller.QController, error) { return c.def.build() }
 
 func (d *definition) build() (controller.QController, error) {
 	if err := d.check(); err != nil {

@@ -42,7 +42,7 @@ func buildAll(definitions []Definition) (controllers []controller.QController, e
 	destroyed, swept := map[reduced.Kind]bool{}, map[resource.Namespace]bool{}
 
 	for _, def := range definitions {
-		d := def.define()
+		d := def.defined()
 
 		ctrl, err := d.build()
 		if err != nil {
@@ -73,8 +73,14 @@ func checkAll(definitions []Definition) error {
 
 	names := map[string]bool{}
 
-	for _, def := range definitions {
-		errs = append(errs, def.define().check())
+	for i, def := range definitions {
+		if def == nil {
+			errs = append(errs, fmt.Errorf("operator: definition %d is nil: leave it out", i+1))
+
+			continue
+		}
+
+		errs = append(errs, def.defined().check())
 
 		if names[def.Name()] {
 			errs = append(errs, &DefinitionError{def.Name(), []string{"there are two of this name: give each controller a name of its own"}})

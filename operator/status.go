@@ -76,7 +76,7 @@ func Status[S typed.DeepCopyable[S], E typed.Extension](c Definition, opts ...Ki
 
 	rd := declare[*StatusResource[S, E]](def, "the status")
 
-	o := def.options("Status", opts)
+	o := def.options("the status "+rd.Type, opts)
 	if o.shared {
 		def.problem("the status %s is said to be Shared, which is for what is owned: leave it out", rd.Type)
 	}

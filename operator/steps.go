@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
@@ -32,6 +33,20 @@ func (s *step) title() string {
 	}
 
 	return s.action
+}
+
+// place says of what the cases of the step are, to somebody who reads of a definition.
+func (s *step) place(reader *definition) string {
+	place := "the controller"
+	if s.isScope {
+		place = fmt.Sprintf("scope %q", s.scopeName)
+	}
+
+	if s.def != reader {
+		place += fmt.Sprintf(" in controller %q", s.def.name)
+	}
+
+	return place
 }
 
 // Step is what a stage can come after: a [Stage] or a [Scope].
@@ -174,7 +189,7 @@ func addCase[P generic.ResourceWithRD](s *step, name string, when func(P) bool, 
 		case other == nil:
 			s.def.problem("number %d of what case %q comes after is nil: make the other case first", i+1, name)
 		case other.step != s:
-			s.def.problem("case %q comes after %q, which is a case of something else: name one that stands beside it", name, other.name)
+			s.def.problem("case %q comes after %q, which is a case of %s: name one that stands beside it", name, other.name, other.step.place(s.def))
 		default:
 			added.after = append(added.after, other)
 		}

@@ -34,7 +34,7 @@ func Watch[W generic.ResourceWithRD](c Definition, primaries func(W) []resource.
 		def.problem("the mapper of the watched kind %s is nil: say whom it wakes, or give SameID", rd.Type)
 	}
 
-	o := def.options("Watch["+typeName[W]()+"]", opts)
+	o := def.options("the watched kind "+rd.Type, opts)
 	if o.shared {
 		def.problem("the watched kind %s is said to be Shared, which is for what is owned: leave it out", rd.Type)
 	}
