@@ -5,7 +5,6 @@ go 1.26.2
 require (
 	github.com/cosi-project/runtime v1.16.2
 	github.com/davecgh/go-spew v1.1.1
-	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/fsnotify/fsnotify v1.9.0
 	github.com/goccy/go-graphviz v0.2.10
 	github.com/jonboulle/clockwork v0.5.0

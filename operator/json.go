@@ -9,7 +9,6 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
-	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
 // EnsureJSON is [Ensure] for kinds whose spec is written as JSON: the patch is merged into the spec of the child as RFC 7386
@@ -70,7 +69,7 @@ func merge(res resource.Resource, patch []byte) error {
 		return err
 	}
 
-	merged, err := jsonpatch.MergePatch(current, patch)
+	merged, err := mergePatch(current, patch)
 	if err != nil {
 		return refused("the patch can not be merged into the spec of %T: %v", res, err)
 	}
@@ -81,6 +80,46 @@ func merge(res resource.Resource, patch []byte) error {
 		return nil
 	})
 }
+
+// mergePatch is MergePatch of RFC 7386. Values that it does not look into go through as they are written, nulls in lists and large
+// numbers too.
+func mergePatch(target, patch json.RawMessage) (json.RawMessage, error) {
+	if !isObject(patch) {
+		return patch, nil
+	}
+
+	var changes map[string]json.RawMessage
+	if err := json.Unmarshal(patch, &changes); err != nil {
+		return nil, err
+	}
+
+	fields := map[string]json.RawMessage{}
+
+	if isObject(target) {
+		if err := json.Unmarshal(target, &fields); err != nil {
+			return nil, err
+		}
+	}
+
+	for name, change := range changes {
+		if string(change) == "null" {
+			delete(fields, name)
+
+			continue
+		}
+
+		merged, err := mergePatch(fields[name], change)
+		if err != nil {
+			return nil, err
+		}
+
+		fields[name] = merged
+	}
+
+	return json.Marshal(fields)
+}
+
+func isObject(text json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
 // decode decodes a spec of the resource's type from nothing.
 func decode(res resource.Resource, text []byte, then func(spec any) error) error {
@@ -116,6 +155,14 @@ func carried(before, after reflect.Value) bool {
 		}
 
 		for i := range before.NumField() {
+			if !before.Type().Field(i).IsExported() {
+				if !before.Field(i).IsZero() {
+					return false
+				}
+
+				continue
+			}
+
 			if !carried(before.Field(i), after.Field(i)) {
 				return false
 			}

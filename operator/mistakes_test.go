@@ -29,7 +29,7 @@ func is(*site) bool                                                    { return 
 func nobody(*secret) []resource.ID                                     { return nil }
 func define(name string) *operator.Controller[*site]                   { return operator.For[*site](name) }
 func reconciled() *operator.Controller[*site]                          { return define("sites").Reconcile(handle) }
-func bareSites() *operator.Controller[*site]                              { return define("sites") }
+func bareSites() *operator.Controller[*site]                           { return define("sites") }
 
 type (
 	bareExtension      struct{}
