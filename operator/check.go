@@ -126,7 +126,11 @@ func (d *definition) checkKinds() {
 	}
 
 	for _, watched := range d.watched {
-		take(watched.kind, "a watched kind")
+		if part := parts[watched.kind]; part == "an owned kind" || part == "the status" {
+			parts[watched.kind] = "a watched kind" // what belongs to one primary may be of interest to others
+		} else {
+			take(watched.kind, "a watched kind")
+		}
 
 		if watched.kind.Namespace == "" && watched.kind.Type != "" {
 			d.problem("the watched kind %s has no namespace: give its ResourceDefinition a DefaultNamespace, or Watch an InNamespace", watched.kind.Type)

@@ -44,7 +44,7 @@ func (l *lives) other(id resource.ID, incarnation string) bool {
 }
 
 // parents returns whom a child wakes: the primary that its labels name, if it is the one that made it.
-func (q *qController) parents(child controller.ReducedResourceMetadata) []resource.Pointer {
+func (q *qController) parents(child controller.ReducedResourceMetadata) []resource.ID {
 	id, ok := parentID(q.def.primary, child.Labels())
 	if !ok {
 		return nil
@@ -54,5 +54,5 @@ func (q *qController) parents(child controller.ReducedResourceMetadata) []resour
 		return nil
 	}
 
-	return q.pointers([]resource.ID{id})
+	return []resource.ID{id}
 }

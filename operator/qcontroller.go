@@ -70,22 +70,30 @@ func (q *qController) MapInput(
 	ctx context.Context, _ *zap.Logger, r controller.QRuntime, md controller.ReducedResourceMetadata,
 ) ([]resource.Pointer, error) {
 	kind := reduced.Kind{Namespace: md.Namespace(), Type: md.Type()}
+	watched, owned, status := q.watched[kind], q.owned[kind] != nil, q.def.status != nil && q.def.status.kind == kind
 
-	if watched := q.watched[kind]; watched != nil {
-		ids, err := q.wakes(ctx, r, watched, md)
-
-		return q.pointers(ids), err
+	if watched == nil && !owned && !status {
+		return nil, fmt.Errorf("unexpected input %s", md.Type())
 	}
 
-	if q.owned[kind] != nil {
-		return q.parents(md), nil
+	var ids []resource.ID
+
+	if watched != nil {
+		var err error
+		if ids, err = q.wakes(ctx, r, watched, md); err != nil {
+			return nil, err
+		}
 	}
 
-	if q.def.status != nil && q.def.status.kind == kind {
-		return q.pointers([]resource.ID{md.ID()}), nil
+	if owned {
+		ids = append(ids, q.parents(md)...)
 	}
 
-	return nil, fmt.Errorf("unexpected input %s", md.Type())
+	if status && (q.def.reports.updates || md.Phase() == resource.PhaseTearingDown) {
+		ids = append(ids, md.ID())
+	}
+
+	return q.pointers(ids), nil
 }
 
 // Reconcile implements the contract.

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -96,7 +97,7 @@ func readable[R generic.ResourceWithRD](run *pass) (kind reduced.Kind, err error
 	var kinds []reduced.Kind
 
 	for _, kind := range run.def.kinds() {
-		if kind.Type == rd.Type {
+		if kind.Type == rd.Type && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}

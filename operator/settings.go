@@ -13,6 +13,12 @@ func (d *definition) settings() controller.QSettings {
 	settings := controller.QSettings{Concurrency: optional.Some(uint(max(d.workers, 1)))}
 
 	input := func(kind reduced.Kind, as controller.InputKind) {
+		for _, known := range settings.Inputs {
+			if known.Namespace == kind.Namespace && known.Type == kind.Type {
+				return // watched, beside what else it is
+			}
+		}
+
 		settings.Inputs = append(settings.Inputs, controller.Input{Namespace: kind.Namespace, Type: kind.Type, Kind: as})
 	}
 

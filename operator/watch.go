@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/generic"
@@ -13,25 +14,43 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-// watchedKind is a kind of resources that primaries depend on.
+// watchedKind is a kind of resources that primaries depend on. Either function says which primaries they are.
 type watchedKind struct {
 	kind reduced.Kind
+	// mapp returns the primaries that a resource of the kind wakes.
 	mapp func(res resource.Resource) ([]resource.ID, error)
+	// named returns the resources of the kind that a primary names.
+	named func(primary resource.Resource) ([]resource.ID, error)
 }
 
-// Watch declares a kind of resources that primaries depend on and that the controller does not write. A change of one wakes
-// the primaries that the function names, and those that it named for the same resource before: who is not referred to any
-// more has lost something.
+// Watch declares a kind of resources that primaries depend on. A change of one wakes the primaries that the function names,
+// and those that it named for the same resource before: who is not referred to any more has lost something.
+//
+// The kind may be one that the controller owns, or that of its status: then what belongs to one primary wakes others, too.
 //
 // The function sees nothing but the resource; it is quick, has no side effects, and may be called at once by several
 // goroutines. One that panics is called again after a backoff, and the controller goes on meanwhile.
 func Watch[W generic.ResourceWithRD](c Definition, primaries func(W) []resource.ID, opts ...KindOption) {
-	def := c.define()
+	watched := watch[W](c.define(), opts, primaries == nil, "the mapper of the watched kind %s is nil: say whom it wakes, or give SameID")
+	watched.mapp = idsOf(primaries, "watches")
+}
 
+// WatchNamed is [Watch] for resources that do not know who depends on them: the primaries name them, as those that they need. The
+// function returns the ids that a primary names; a change of one of these resources, that it comes and that it goes, wakes the
+// primaries that name it. What is said of the function of Watch holds for it as well.
+//
+// Each change of a resource of the kind costs a list of all primaries, from the cache where their kind is cached.
+func WatchNamed[W, P generic.ResourceWithRD](c *Controller[P], names func(P) []resource.ID, opts ...KindOption) {
+	watched := watch[W](c.define(), opts, names == nil, "nothing says which %s a primary names: give WatchNamed a function")
+	watched.named = idsOf(names, "works on")
+}
+
+// watch adds a watched kind to the definition.
+func watch[W generic.ResourceWithRD](def *definition, opts []KindOption, none bool, problem string) *watchedKind {
 	rd := declare[W](def, "a watched kind")
 
-	if primaries == nil {
-		def.problem("the mapper of the watched kind %s is nil: say whom it wakes, or give SameID", rd.Type)
+	if none {
+		def.problem(problem, rd.Type)
 	}
 
 	o := def.options("the watched kind "+rd.Type, opts)
@@ -44,22 +63,27 @@ func Watch[W generic.ResourceWithRD](c Definition, primaries func(W) []resource.
 		watched.kind.Namespace = o.namespace
 	}
 
-	watched.mapp = func(res resource.Resource) (ids []resource.ID, err error) {
-		typed, ok := res.(W)
+	def.watched = append(def.watched, watched)
+
+	return watched
+}
+
+// idsOf makes a function of resources out of one of resources of one type, which may panic.
+func idsOf[R generic.ResourceWithRD](of func(R) []resource.ID, does string) func(res resource.Resource) ([]resource.ID, error) {
+	return func(res resource.Resource) (ids []resource.ID, err error) {
+		typed, ok := res.(R)
 		if !ok {
-			return nil, fmt.Errorf("the state holds a %T where the controller watches a %T: register the type where the state is made", res, typed)
+			return nil, fmt.Errorf("the state holds a %T where the controller %s a %T: register the type where the state is made", res, does, typed)
 		}
 
 		err = contain.Call(func() error {
-			ids = primaries(typed)
+			ids = of(typed)
 
 			return nil
 		})
 
 		return ids, err
 	}
-
-	def.watched = append(def.watched, watched)
 }
 
 // SameID is the mapper of what belongs to the primary of its own id.
@@ -67,6 +91,10 @@ func SameID[W generic.ResourceWithRD](res W) []resource.ID { return []resource.I
 
 // wakes returns the primaries that a watched resource wakes now.
 func (q *qController) wakes(ctx context.Context, r controller.QRuntime, watched *watchedKind, md resource.Pointer) ([]resource.ID, error) {
+	if watched.named != nil {
+		return q.naming(ctx, r, watched, md.ID())
+	}
+
 	source := reduced.Key{Kind: watched.kind, ID: md.ID()}
 
 	res, err := r.Get(ctx, md)
@@ -84,6 +112,30 @@ func (q *qController) wakes(ctx context.Context, r controller.QRuntime, watched 
 	}
 
 	return q.references.wake(source, now), nil
+}
+
+// naming returns the primaries that name a resource. One that begins to name it at this moment need not be among them: it has
+// changed itself, and its pass looks at the resource as it is then.
+func (q *qController) naming(ctx context.Context, r controller.QRuntime, watched *watchedKind, id resource.ID) (ids []resource.ID, err error) {
+	kind := q.def.primary
+
+	list, err := r.List(ctx, resource.NewMetadata(kind.Namespace, kind.Type, "", resource.VersionUndefined))
+	if err != nil {
+		return nil, err
+	}
+
+	for _, primary := range list.Items {
+		names, err := watched.named(primary)
+		if err != nil {
+			return nil, fmt.Errorf("asking %s what it names: %w", primary.Metadata(), err)
+		}
+
+		if slices.Contains(names, id) {
+			ids = append(ids, primary.Metadata().ID())
+		}
+	}
+
+	return ids, nil
 }
 
 // learn fills the references once, before the first pass: a source that moves away from a primary after that pass has looked
@@ -110,6 +162,10 @@ func (q *qController) learn(ctx context.Context, r controller.QRuntime) error {
 	}
 
 	for _, watched := range q.def.watched {
+		if watched.mapp == nil {
+			continue
+		}
+
 		if err := q.learnKind(ctx, r, watched); err != nil {
 			return fmt.Errorf("learning which primaries depend on %s: %w", watched.kind.Type, err)
 		}
