@@ -27,7 +27,7 @@ func (run *pass) event(severity Severity, reason, message string) {
 	default:
 		run.events = append(run.events, Event{
 			Severity: severity, Subject: run.primary.Metadata(), SubjectUID: run.incarnation,
-			Controller: run.def.name, Action: run.action, Reason: reason, Message: message, Time: now(),
+			Controller: run.def.name, Action: run.action, Reason: reason, Message: message, Time: run.now(),
 		})
 	}
 }

@@ -9,10 +9,12 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/generation"
 	"github.com/switchyard-run/switchyard/reconcile"
+	"github.com/switchyard-run/switchyard/recording"
 )
 
 // pass is one call of a controller for one primary.
@@ -20,6 +22,7 @@ type pass struct {
 	def     *definition
 	runtime controller.QRuntime
 	logger  *zap.Logger
+	clock   clockwork.Clock
 
 	// primary is what the state had when the pass began, or right after the finalizer was put on it. Nobody changes it.
 	primary     resource.Resource
@@ -72,11 +75,16 @@ func (run *pass) failing(err error) error {
 func (run *pass) condition(c Condition) {
 	c.ObservedGeneration = run.generation
 	seen := run.status.observation()
-	*seen.conditions = seen.conditions.With(c, now())
+	*seen.conditions = seen.conditions.With(c, run.now())
 }
 
 // now is the time of conditions and events.
-func now() time.Time { return time.Now().Round(0).UTC() }
+func (run *pass) now() time.Time { return run.clock.Now().Round(0).UTC() }
+
+// clockOf returns the clock of a pass. In a recorded pass, what it shows is in the recording.
+func clockOf(ctx context.Context) clockwork.Clock {
+	return recording.Clock(ctx, clockwork.NewRealClock())
+}
 
 // draft is a status that is being written.
 type draft struct {

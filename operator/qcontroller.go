@@ -102,7 +102,7 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 		return err
 	}
 
-	run := &pass{def: q.def, runtime: r, logger: logger.With(zap.String("id", ptr.ID()))}
+	run := &pass{def: q.def, runtime: r, logger: logger.With(zap.String("id", ptr.ID())), clock: clockOf(ctx)}
 
 	// What is decided here is not decided by a cache: that something is missing there does not mean that it is gone.
 	primary, err := run.find(ctx, ptr)

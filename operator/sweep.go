@@ -62,7 +62,7 @@ func (s *sweeper) Reconcile(ctx context.Context, _ *zap.Logger, r controller.QRu
 		return err
 	}
 
-	if left := s.ttl - now().Sub(event.TypedSpec().Last); left > 0 {
+	if left := s.ttl - clockOf(ctx).Since(event.TypedSpec().Last); left > 0 {
 		return controller.NewRequeueInterval(left)
 	}
 
