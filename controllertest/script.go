@@ -110,7 +110,8 @@ func (w *World) Destroy(ptr resource.Pointer) {
 	}
 
 	if ready {
-		if err = w.State().Destroy(w.Context(), ptr); err != nil {
+		// Controllers may destroy what is torn down, and have been quicker then.
+		if err = w.State().Destroy(w.Context(), ptr); err != nil && !state.IsNotFoundError(err) {
 			w.Fatalf("the script can not destroy %s: %s", short(ptr), err)
 		}
 

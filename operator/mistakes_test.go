@@ -192,14 +192,7 @@ func mistakes() []mistake {
 			operator.Owns[*page](c)
 			operator.Owns[*page](c)
 		})},
-		{"an owned kind that is watched twice", changed(reconciled(), func(c *operator.Controller[*site]) {
-			operator.Owns[*page](c)
-			operator.Watch(c, operator.SameID[*page])
-			operator.WatchNamed[*page](c, func(*site) []resource.ID { return nil })
-		})},
-		{"a kind that primaries name by nothing", changed(reconciled(), func(c *operator.Controller[*site]) {
-			operator.WatchNamed[*page, *site](c, nil)
-		})},
+		{"a watched kind that nobody names", changed(reconciled(), func(c *operator.Controller[*site]) { operator.WatchNamed[*secret](c, nil) })},
 		{"the primary as a watched kind", changed(reconciled(), func(c *operator.Controller[*site]) { operator.Watch(c, operator.SameID[*site]) })},
 		{"the primary as an owned kind", changed(reconciled(), func(c *operator.Controller[*site]) { operator.Owns[*site](c) })},
 		{"the type of the primary as an owned kind elsewhere", changed(reconciled(), func(c *operator.Controller[*site]) {
