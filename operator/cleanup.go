@@ -21,11 +21,8 @@ func (run *pass) cleanup(ctx, within context.Context) (res result) {
 
 	run.action = res.at.action
 
-	res.err = run.failing(run.cleanUp(within))
-
-	if res.err != nil {
-		res.verdict, res.after = reconcile.Classify(ctx, res.err)
-	}
+	res.err = run.cleanUp(within)
+	res.verdict, res.after = reconcile.Classify(ctx, res.err)
 
 	if res.verdict == reconcile.Succeeded && res.after > 0 {
 		res.verdict = reconcile.Pending // it wants to be called again, so it is not done
@@ -49,7 +46,8 @@ func (run *pass) cleanup(ctx, within context.Context) (res result) {
 
 func (run *pass) cleanUp(ctx context.Context) error {
 	if s := run.def.finalize; s != nil {
-		if _, err := run.step(ctx, s); err != nil {
+		_, err := run.step(ctx, s)
+		if err = run.failing(err); err != nil {
 			return err
 		}
 

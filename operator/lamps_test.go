@@ -96,8 +96,13 @@ func (bulbExtension) ResourceDefinition() meta.ResourceDefinitionSpec {
 	return meta.ResourceDefinitionSpec{Type: bulbType, DefaultNamespace: lampsIn}
 }
 
-func bulbOf(id resource.ID) resource.Metadata {
-	return resource.NewMetadata(lampsIn, bulbType, id, resource.VersionUndefined)
+func newBulb(id resource.ID, watts int) *bulb {
+	return typed.NewResource[bulbSpec, bulbExtension](resource.NewMetadata(lampsIn, bulbType, id, resource.VersionUndefined), bulbSpec{watts})
+}
+
+// operatorEvents is the kind of the events about lamps.
+func operatorEvents() resource.Metadata {
+	return resource.NewMetadata(lampsIn, operator.EventType, "", resource.VersionUndefined)
 }
 
 // errSecret is an ordinary error with a text that nobody is to read.

@@ -52,7 +52,7 @@ func (e *RefusedError) Public() string { return e.Text }
 
 func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
-// isConflict tells whether somebody else was faster, so that nothing is known but that the pass has to run again.
+// isConflict tells whether somebody else was faster.
 func isConflict(err error) bool {
 	return state.IsConflictError(err) && !state.IsOwnerConflictError(err) && !state.IsPhaseConflictError(err)
 }
@@ -125,18 +125,24 @@ func innermostType(err error) (name string) {
 		case interface{ Unwrap() error }:
 			err = inner.Unwrap()
 		case interface{ Unwrap() []error }:
-			all := inner.Unwrap()
-			if len(all) == 0 {
-				return name
-			}
-
-			err = all[0]
+			err = firstFailed(inner.Unwrap())
 		default:
 			return name
 		}
 	}
 
 	return name
+}
+
+// firstFailed returns the first of several errors that is more than a wish to wait or to be called again; nil if there is none.
+func firstFailed(all []error) error {
+	for _, err := range all {
+		if verdict, _ := reconcile.Classify(context.Background(), err); verdict >= reconcile.Failed {
+			return err
+		}
+	}
+
+	return nil
 }
 
 func exported(typ reflect.Type) string {

@@ -28,7 +28,7 @@ func (run *pass) report(ctx, within context.Context, res *result) {
 	*seen.generation = run.generation
 
 	// Of a pass that worked on what is not so any more nothing is known, apart from what handlers have set.
-	if !run.def.reports.off && !isConflict(res.err) {
+	if !run.def.reports.off && !res.overtaken() {
 		for _, c := range res.conditions {
 			run.condition(c)
 		}
@@ -53,7 +53,7 @@ func (run *pass) report(ctx, within context.Context, res *result) {
 
 // note makes events of what has changed, and of what has failed.
 func (run *pass) note(res *result) {
-	if isConflict(res.err) {
+	if res.overtaken() {
 		return
 	}
 

@@ -36,6 +36,9 @@ type result struct {
 	over bool
 }
 
+// overtaken tells whether somebody else was faster, so that nothing is known but that the pass runs again.
+func (res *result) overtaken() bool { return res.verdict == reconcile.Failed && isConflict(res.err) }
+
 // steps runs the steps of the pass until one waits or fails. The pass may not take longer than the context within; it is
 // judged by the one of the run.
 func (run *pass) steps(ctx, within context.Context) (res result) {
@@ -46,17 +49,16 @@ func (run *pass) steps(ctx, within context.Context) (res result) {
 		run.action = s.action
 
 		branch, err := run.step(within, s)
-		res.verdict, res.err = reconcile.Succeeded, run.failing(err)
+		res.err = run.failing(err)
 
-		var after time.Duration
+		verdict, after := reconcile.Classify(ctx, res.err)
 
-		if res.err == nil && within.Err() != nil {
+		if verdict == reconcile.Succeeded && within.Err() != nil {
 			res.err = within.Err() // too late is not done
+			verdict, after = reconcile.Classify(ctx, res.err)
 		}
 
-		if res.err != nil {
-			res.verdict, after = reconcile.Classify(ctx, res.err)
-		}
+		res.verdict = verdict
 
 		if res.verdict != reconcile.Succeeded {
 			res.at, res.after = s, after

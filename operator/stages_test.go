@@ -201,7 +201,9 @@ func TestStagesRunOneAfterTheOther(t *testing.T) {
 			return c
 		})
 
-		second = func() error { return operator.Wait("Warming", operator.After(time.Minute), operator.Message("%d to go", 3)) }
+		second = func() error {
+			return operator.Wait("Warming", operator.After(time.Minute), operator.Message("%d to go", 3))
+		}
 
 		w.Create(newHeld("a", 1))
 		w.Advance(time.Second)
