@@ -45,7 +45,7 @@ func TestCasesHaveOneOrder(t *testing.T) {
 			other.Otherwise(fine)
 			s.Case("First", always, fine, foreign)
 			s.Otherwise(fine)
-		}, `case "First" comes after "Foreign", which is a case of something else: name one that stands beside it`},
+		}, `case "First" comes after "Foreign", which is a case of scope "other": name one that stands beside it`},
 		"a case that is not there yet": {func(_ *operator.Controller[*lamp], s *operator.Scope[*lamp]) {
 			s.Case("First", always, fine, nil)
 			s.Otherwise(fine)
