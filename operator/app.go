@@ -23,8 +23,8 @@ import (
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
-// ErrStarted is what [App] returns to who adds something to it after it was started.
-var ErrStarted = errors.New("operator: the app has been started: add everything before")
+// ErrStarted is what [App] returns to who adds something to it too late.
+var ErrStarted = errors.New("operator: the app has been started, or its state is in use: add everything before")
 
 // DefaultLeave bounds what leaving the lifespans of an [App] may take.
 const DefaultLeave = 10 * time.Second
@@ -54,6 +54,7 @@ type App struct {
 	// mu guards what follows.
 	mu          sync.Mutex
 	started     bool
+	state       state.State // nil before it was asked for
 	definitions []Definition
 	extras      []func(controller.Engine) error
 	lifespans   []Lifespan
@@ -72,12 +73,13 @@ func NewApp(cfg AppConfig) *App {
 	return &App{cfg: cfg}
 }
 
-// Include adds controllers. Adding one twice is an error, and so is adding after [App.Run]; then none of them is added.
+// Include adds controllers. Adding one twice is an error, and so is adding after [App.State] or [App.Run]; then none of them is
+// added.
 func (a *App) Include(definitions ...Definition) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if a.started {
+	if a.started || a.state != nil {
 		return ErrStarted
 	}
 
@@ -94,6 +96,24 @@ func (a *App) Include(definitions ...Definition) error {
 	a.definitions = append(a.definitions, definitions...)
 
 	return nil
+}
+
+// State returns the state that the app works on, for the parts of the program that ask for things and look at what has come of
+// it. The default one stamps the primaries of what was included, so nothing can be included any more.
+func (a *App) State() state.State {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	return a.keep()
+}
+
+// keep returns the state, and makes it when it is asked for first.
+func (a *App) keep() state.State {
+	if a.state == nil {
+		a.state = state.WrapCore(a.core())
+	}
+
+	return a.state
 }
 
 // Register adds other controllers of the contract, which the function registers with the engine that it is given.
@@ -215,7 +235,7 @@ func (a *App) start() (state.State, *runtime.Runtime, error) {
 		return nil, nil, err
 	}
 
-	st := state.WrapCore(a.state())
+	st := a.keep()
 
 	engine, err := runtime.New(st, a.cfg.Logger, a.cfg.Runtime)
 	if err != nil {
@@ -255,7 +275,7 @@ func describe(ctx context.Context, st state.State, definitions []Definition) err
 	return nil
 }
 
-func (a *App) state() state.CoreState {
+func (a *App) core() state.CoreState {
 	if a.cfg.State != nil {
 		return a.cfg.State
 	}
