@@ -37,6 +37,15 @@ func EnsureWithResult[C generic.ResourceWithRD](ctx context.Context, c Pass, chi
 	})
 }
 
+// EnsureSpec is [Ensure] for a child whose spec is all of the controller's: it is to be this and nothing else, so that what an
+// earlier pass has set and this one does not is gone.
+func EnsureSpec[S any, C interface {
+	generic.ResourceWithRD
+	TypedSpec() *S
+}](ctx context.Context, c Pass, child C, spec S) error {
+	return Ensure(ctx, c, child, func(child C) { *child.TypedSpec() = spec })
+}
+
 func ensureChild[C generic.ResourceWithRD](ctx context.Context, c Pass, child C, change func(C) error) (C, error) {
 	run := c.running()
 
