@@ -28,6 +28,10 @@ func newPage(id resource.ID) *page {
 	return typed.NewResource[pageSpec, pageExtension](at(pageType, id), pageSpec{})
 }
 
+func newDoc(id resource.ID) *doc {
+	return typed.NewResource[docSpec, docExtension](at(docType, id), docSpec{})
+}
+
 func newSecret(id resource.ID, sites ...string) *secret {
 	return typed.NewResource[secretSpec, secretExtension](at(secretType, id), secretSpec{sites})
 }
