@@ -16,7 +16,7 @@ type ledger struct {
 	// mu guards the fields below, and all notes.
 	mu    sync.Mutex
 	notes map[resource.ID]*note // the first of the resource
-	// shown are notes that the contents published next will show, fresh those to be looked for in them: a write that has
+	// shown are notes that the contents published next will show, fresh those to be looked for in them: a write that may have
 	// changed nothing may have come to what was taken in before the write was begun, and is published after it.
 	shown, fresh []*note
 	// loads counts the loads of all contents that were begun.
@@ -31,6 +31,7 @@ const spareNotes = 64
 // set says what the last write came to.
 func (l *ledger) set(n *note, to target, value resource.Resource, unsure bool) {
 	n.target, n.value, n.unsure, n.loads, n.shown = to, value, unsure, l.loads, 0
+	n.read = false
 	n.turn++
 
 	for i := range n.seen {
@@ -39,7 +40,7 @@ func (l *ledger) set(n *note, to target, value resource.Resource, unsure bool) {
 		}
 	}
 
-	if !n.fresh {
+	if !n.fresh && !to.made {
 		n.fresh = true
 		l.fresh = append(l.fresh, n)
 	}
@@ -123,7 +124,7 @@ func (l *ledger) settle(n *note, r *run) {
 	if r != nil && n.target.what != nothing {
 		now := r.newest()
 
-		if n.shown == 0 && now.shows(n.id, n.target) {
+		if n.shown == 0 && !n.target.made && now.shows(n.id, n.target) {
 			n.shown = now.number
 		}
 

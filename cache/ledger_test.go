@@ -133,6 +133,73 @@ func TestValuesAreKeptForThoseWhoReadThem(t *testing.T) {
 	require.Equal(t, 2, asked)
 }
 
+// However often one value is read, the state would have been asked for it once.
+func TestAValueThatIsReadOftenIsWorthNoMore(t *testing.T) {
+	t.Parallel()
+
+	_, w, all := written(t, 1)
+	asked := 0
+
+	read := func() {
+		_, _, err := w.View(t.Context(), "owner", all[0].Metadata().ID(), func(resource.ID) (resource.Resource, error) {
+			asked++
+
+			return all[0], nil
+		})
+		require.NoError(t, err)
+	}
+
+	read()
+
+	write(w, all[0])
+
+	for range 2 * mostKept {
+		read()
+	}
+
+	require.Equal(t, 1, asked)
+
+	for range 2 * worth {
+		write(w, all[0])
+	}
+
+	read()
+	require.Equal(t, 2, asked)
+}
+
+// A version that a write has made is not found in contents from before it, which may show an earlier life of the resource
+// that was created at the same time. One that was there already is.
+func TestNewVersionsAreNotLookedForInWhatWasShownBefore(t *testing.T) {
+	t.Parallel()
+
+	c, w, all := written(t, 1)
+	first := all[0].Metadata()
+	earlier := resource.NewTombstone(*first)
+	earlier.Metadata().SetVersion(first.Version().Next().Next())
+	earlier.Metadata().SetCreated(first.Created())
+
+	c.Put(earlier)
+	c.Publish()
+	require.False(t, w.Unseen(first.ID()))
+
+	wr := w.Begin(first.ID())
+	wr.OnTopOf(resource.VersionUndefined)
+	wr.Wrote(all[0])
+	wr.End()
+	require.True(t, w.Unseen(first.ID()), "it is a new one")
+
+	c.Delete(first.ID())
+	c.Put(all[0])
+	c.Publish()
+	require.False(t, w.Unseen(first.ID()))
+
+	wr = w.Begin(first.ID())
+	wr.OnTopOf(first.Version())
+	wr.Wrote(all[0])
+	wr.End()
+	require.False(t, w.Unseen(first.ID()), "nothing was changed")
+}
+
 // What was noted is forgotten when the run ends. A reader that comes to know of it late is to read the state.
 func TestEndOfARunBesideAReader(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,8 @@ type note struct {
 	target target
 	value  resource.Resource
 	turn   uint64
+	// read tells that the value has been read.
+	read bool
 	// loads is how many loads had begun when the target was set. Unsure is set once a load has ended that was begun after
 	// that: the end of the incarnation may have been passed unseen.
 	loads  uint64
@@ -53,6 +55,8 @@ type target struct {
 	what    what
 	created int64
 	version uint64
+	// made tells that the version was made by the write. What the stream shows of it, it shows after the note was made.
+	made bool
 }
 
 // older tells whether the target is superseded by another one, when two writes have run at once and it is not known which

@@ -50,6 +50,9 @@ type Write struct {
 	note  *note
 	to    target
 	value resource.Resource
+	// base is the version that the write is made on top of, where based tells that it is known.
+	base  uint64
+	based bool
 	// ends is the incarnation that was there before the write, turn that of the note when the write was begun.
 	ends int64
 	turn uint64
@@ -100,6 +103,10 @@ func (wr *Write) Learn(res resource.Resource) {
 	wr.ends = createdOf(res.Metadata())
 }
 
+// OnTopOf tells on top of which version the write is made, or that it makes a first one where that is 0. It is called before
+// Wrote. Then a later version is known to be new, and is not looked for in what was shown before the write.
+func (wr *Write) OnTopOf(version resource.Version) { wr.base, wr.based = version.Value(), true }
+
 // Wrote tells that the write was made, and that the resource is as it is now in the state.
 func (wr *Write) Wrote(res resource.Resource) {
 	if wr.note == nil {
@@ -113,6 +120,7 @@ func (wr *Write) Wrote(res resource.Resource) {
 	}
 
 	wr.to = shownBy(res)
+	wr.to.made = wr.based && wr.to.version > wr.base
 }
 
 // Followed tells whether anybody follows the write.
@@ -236,7 +244,11 @@ func (w *Writes) unseen(r *run, id resource.ID) (now *contents, patches []Patch,
 
 			ask = append(ask, question{n, n.id, n.turn})
 		default:
-			w.needed()
+			if !n.read {
+				n.read = true
+
+				w.needed()
+			}
 
 			patches = append(patches, Patch{ID: n.id, Resource: n.value})
 		}

@@ -30,6 +30,7 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 	before := res.Metadata().Created()
 
 	change.onTopOf(resource.VersionUndefined)
+	write.OnTopOf(resource.VersionUndefined)
 
 	err := a.owned().Create(ctx, res, opts...)
 	if err == nil {
@@ -55,6 +56,7 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	defer change.end()
 
 	change.onTopOf(res.Metadata().Version())
+	write.OnTopOf(res.Metadata().Version())
 
 	err := a.owned().Update(ctx, res)
 	if err == nil {
@@ -72,22 +74,29 @@ func (a *Adapter) Modify(ctx context.Context, empty resource.Resource, update fu
 	return err
 }
 
+// modifyDefaults are the options of who gives none. They are not changed.
+var modifyDefaults = owned.ToModifyOptions()
+
 // ModifyWithResult creates an output or updates it, and returns it as it is then. When others create, change or destroy
 // it at the same time, it tries again, so update may be called several times, each time on the present content. An
 // error of update ends it and is returned as it is.
 func (a *Adapter) ModifyWithResult(
 	ctx context.Context, empty resource.Resource, update func(resource.Resource) error, opts ...controller.ModifyOption,
 ) (resource.Resource, error) {
-	ptr := reduced.KeyOf(empty.Metadata()).Pointer()
-
 	if err := a.permitContent(ctx, Modify, empty); err != nil {
 		return nil, err
 	}
 
+	var ptr resource.Pointer = empty.Metadata()
+
 	a.cfg.Metrics.Read()
 	a.outputs.touch(ptr)
 
-	options := owned.ToModifyOptions(opts...)
+	options := modifyDefaults
+	if len(opts) > 0 {
+		options = owned.ToModifyOptions(opts...)
+	}
+
 	owner := a.cfg.Name
 
 	if options.WithNoOwner {
@@ -100,16 +109,20 @@ func (a *Adapter) ModifyWithResult(
 	change := a.changing(ctx, ptr)
 	defer change.end()
 
-	var refused error // what update itself returned, as against the state
+	// The last attempt: what update itself returned, as against the state, and on top of which version.
+	var attempt struct {
+		refused error
+		version resource.Version
+	}
 
 	guarded := func(res resource.Resource) error {
-		version := res.Metadata().Version()
+		attempt.version = res.Metadata().Version()
 
-		if refused = update(res); refused == nil {
-			change.onTopOf(version)
+		if attempt.refused = update(res); attempt.refused == nil {
+			change.onTopOf(attempt.version)
 		}
 
-		return refused
+		return attempt.refused
 	}
 
 	for created := false; ; {
@@ -120,16 +133,19 @@ func (a *Adapter) ModifyWithResult(
 		switch {
 		case err == nil:
 			change.made(res)
+			write.OnTopOf(attempt.version)
 			write.Wrote(res)
 
 			return res, nil
-		case refused != nil:
+		case attempt.refused != nil:
 			return nil, err
 		case !state.IsNotFoundError(err):
 			return nil, classify(err, ptr)
 		}
 
 		if !created {
+			ptr = reduced.KeyOf(ptr).Pointer() // update may write anything into what it gets
+
 			if err = update(empty); err != nil {
 				return nil, err
 			}
@@ -138,6 +154,7 @@ func (a *Adapter) ModifyWithResult(
 		}
 
 		change.onTopOf(resource.VersionUndefined)
+		write.OnTopOf(resource.VersionUndefined)
 
 		before := empty.Metadata().Created()
 		err = a.cfg.State.Create(ctx, empty, state.WithCreateOwner(owner))
