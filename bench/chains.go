@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 )
@@ -9,19 +10,19 @@ func chainWorkloads() []*workload {
 	return []*workload{
 		{
 			name: "chain-transform-50-step", what: "one change goes through 50 of the contract's transform controllers",
-			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainStep(classicLinks),
+			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainStep(overEngine(classicLinks)), floor: chainStep(bareLinks),
 		},
 		{
 			name: "chain-transform-50-burst", what: "1,000 changes go through 50 of the contract's transform controllers",
-			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainBurst(classicLinks),
+			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainBurst(overEngine(classicLinks)),
 		},
 		{
 			name: "chain-qtransform-50-step", what: "one change goes through 50 of the contract's qtransform controllers",
-			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainStep(queueLinks),
+			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainStep(overEngine(queueLinks)),
 		},
 		{
 			name: "chain-qtransform-50-burst", what: "1,000 changes go through 50 of the contract's qtransform controllers",
-			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainBurst(queueLinks),
+			unit: "stage", size: 50, quick: 10, target: 1.2, run: chainBurst(overEngine(queueLinks)),
 		},
 	}
 }
@@ -38,16 +39,43 @@ func queueLinks(r *rig, count int) {
 	}
 }
 
+// chain builds a state with the controllers of a chain over it. The function that it returns runs them.
+type chain func(t *trial) (st state.State, start func())
+
+// overEngine is a chain that the contender runs.
+func overEngine(register func(*rig, int)) chain {
+	return func(t *trial) (state.State, func()) {
+		r := t.rig(t.size + 1)
+		register(r, t.size)
+
+		return r.state, r.start
+	}
+}
+
+// bareLinks is the chain of classic controllers without an engine.
+func bareLinks(t *trial) (state.State, func()) {
+	st := newState(t.size + 1)
+
+	return st, func() {
+		var controllers []controller.Controller
+		for _, l := range links(t.size) {
+			controllers = append(controllers, l.transform())
+		}
+
+		t.runBare(st, controllers)
+	}
+}
+
 // steps is how often a single change goes through a chain.
 const steps = 100
 
 // chainStep changes the head again and again, each time until the tail has followed.
-func chainStep(register func(*rig, int)) func(*trial) {
+func chainStep(build chain) func(*trial) {
 	return func(t *trial) {
-		r := t.rig(t.size + 1)
+		st, start := build(t)
 		arrived := make(chan int, 1)
 
-		t.follow(r.state, stageTypes[t.size], false, func(event state.Event) {
+		t.follow(st, stageTypes[t.size], false, func(event state.Event) {
 			if event.Type != state.Created && event.Type != state.Updated {
 				return
 			}
@@ -63,18 +91,17 @@ func chainStep(register func(*rig, int)) func(*trial) {
 			}
 		}
 
-		register(r, t.size)
-		r.start()
+		start()
 
 		first := newHead("one")
 		first.TypedSpec().Value = -1
 
-		t.check(r.state.Create(t.ctx, first))
+		t.check(st.Create(t.ctx, first))
 		until(-1)
 
 		t.measure(steps*t.size, func() {
 			for value := range steps {
-				t.update(r.state, value)
+				t.update(st, value)
 				until(value)
 			}
 		})
@@ -95,23 +122,22 @@ func (t *trial) update(st state.State, value int) {
 func burst(length int) int { return min(1_000, length*length) }
 
 // chainBurst creates many resources at the head, and waits until all have come to the tail.
-func chainBurst(register func(*rig, int)) func(*trial) {
+func chainBurst(build chain) func(*trial) {
 	return func(t *trial) {
 		count := burst(t.size)
-		r := t.rig(t.size + 1)
+		st, start := build(t)
 		arrived := newGoal(count + 1)
 		first := newGoal(1)
 
-		t.follow(r.state, stageTypes[t.size], false, func(event state.Event) {
+		t.follow(st, stageTypes[t.size], false, func(event state.Event) {
 			if event.Type == state.Created {
 				first.hit()
 				arrived.hit()
 			}
 		})
 
-		register(r, t.size)
-		r.start()
-		t.check(r.state.Create(t.ctx, newHead("one")))
+		start()
+		t.check(st.Create(t.ctx, newHead("one")))
 		t.wait(first.reached)
 
 		heads := make([]*head, count)
@@ -121,7 +147,7 @@ func chainBurst(register func(*rig, int)) func(*trial) {
 
 		t.measure(count*t.size, func() {
 			for _, res := range heads {
-				t.check(r.state.Create(t.ctx, res))
+				t.check(st.Create(t.ctx, res))
 			}
 
 			t.wait(arrived.reached)

@@ -19,7 +19,7 @@ func habitWorkloads() []*workload {
 		},
 		{
 			name: "cached-own-writes", what: "a controller reads an output of its own through the cache and modifies it, 1,000 of them in turn",
-			unit: "output", size: 1_000, quick: 100, grows: true, target: 1, run: cachedOwnWrites,
+			unit: "output", size: 1_000, quick: 100, grows: true, target: 1, run: cachedOwnWrites, floor: cachedOwnWritesFloor,
 		},
 		{
 			name: "teardown-finalizers-1000", what: "inputs are torn down below two qtransform controllers with finalizers, until all are destroyed",
@@ -110,46 +110,6 @@ func trackedOutputsFloor(t *trial) {
 	t.measure(passes*t.size, func() {
 		for value := range passes {
 			pass(value + 1)
-		}
-	})
-}
-
-func cachedOwnWrites(t *trial) {
-	r := t.rig(1, cachedItems())
-	lent := make(chan controller.Runtime)
-
-	r.classic(&classic{
-		name:    "controller",
-		outputs: []controller.Output{{Type: itemType, Kind: controller.OutputExclusive}},
-		run:     lend(lent),
-	})
-	r.start()
-
-	view := receive(t, lent)
-
-	for _, res := range newItems(itemType, t.size) {
-		t.check(view.Create(t.ctx, res))
-	}
-
-	last := pointer(itemType, itemID(t.size-1))
-
-	t.until(func() bool {
-		_, err := view.Get(t.ctx, last)
-
-		return err == nil
-	})
-
-	t.measure(passes*t.size, func() {
-		for pass := range passes {
-			for number := range t.size {
-				res, err := view.Get(t.ctx, pointer(itemType, itemID(number)))
-				t.check(err)
-				t.check(view.Modify(t.ctx, res, func(res resource.Resource) error {
-					res.(*item).TypedSpec().Port = pass
-
-					return nil
-				}))
-			}
 		}
 	})
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"expvar"
+	"fmt"
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -87,12 +89,36 @@ func inputsRead(t *trial) {
 	readAll(t, borrow())
 }
 
-// inputsReadFloor is the state's own Get.
-func inputsReadFloor(t *trial) {
-	st := newState(1)
+// checked is a state whose Get looks for the id among declared ones, and counts: the least that an engine has to do for a
+// controller whose inputs are ids.
+type checked struct {
+	state.CoreState
 
-	createSmall(t, st)
-	readAll(t, st)
+	declared map[resource.ID]struct{}
+	reads    expvar.Int
+}
+
+func (c *checked) Get(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
+	if _, ok := c.declared[ptr.ID()]; !ok {
+		return nil, fmt.Errorf("%s is not declared", ptr)
+	}
+
+	c.reads.Add(1)
+
+	return c.CoreState.Get(ctx, ptr, opts...)
+}
+
+// inputsReadFloor is a look-up among the ids, a count and the state's own Get.
+func inputsReadFloor(t *trial) {
+	c := &checked{CoreState: newState(1), declared: map[resource.ID]struct{}{}}
+
+	createSmall(t, c)
+
+	for _, in := range inputsByID(t.size) {
+		c.declared[in.ID.ValueOrZero()] = struct{}{}
+	}
+
+	readAll(t, c)
 }
 
 // createSmall creates resources that cost little to read, so that what is timed is the check.
