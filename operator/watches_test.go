@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,14 @@ func TestNobodyIsForgottenByAWatch(t *testing.T) {
 	controllertest.Confluent(t, 50, script)
 	controllertest.CrashSweep(t, script)
 	controllertest.Explore(t, controllertest.Plan{Seeds: 100, Faults: controllertest.Storm()}, script)
+}
+
+// A mapper has nothing to read with, to wait for, or to fail with: it is a function of the resource.
+func TestMappersSeeTheResourceAlone(t *testing.T) {
+	t.Parallel()
+
+	require.Equal(t, reflect.TypeFor[func(*secret) []resource.ID](), reflect.TypeOf(operator.Watch[*secret]).In(1))
+	require.Equal(t, reflect.TypeFor[func(*site) []resource.ID](), reflect.TypeOf(operator.WatchNamed[*secret, *site]).In(1))
 }
 
 // A mapper that panics is called again until it answers: nothing is lost by it, and everything else goes on meanwhile.
