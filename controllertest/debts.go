@@ -168,6 +168,10 @@ func (l *life) listed(kind resource.Kind) {
 
 // overdue returns what the engine has not done, or nothing.
 func (l *life) overdue() string {
+	if l.ending.Load() {
+		return ""
+	}
+
 	for name, q := range l.queues {
 		why := q.debts.overdue()
 		if why == "" {

@@ -166,6 +166,8 @@ func (d *door) write(ctx context.Context, verb string, ptr resource.Pointer, do 
 
 	if res != nil {
 		w.news.wrote(ptr, res.Metadata().Version(), by.String())
+	} else {
+		w.news.destroyed(ptr, by.String())
 	}
 
 	switch {

@@ -25,7 +25,9 @@ type life struct {
 
 	cancel context.CancelFunc
 	// dead tells that the process has crashed: nothing it does has any effect.
-	dead   atomic.Bool
+	dead atomic.Bool
+	// ending tells that the engine was told to end: it begins no passes any more.
+	ending atomic.Bool
 	relays sync.WaitGroup
 	queues map[string]*queued // by name; it changes while nothing else moves
 	closes func()             // what was put between the state and the engine
@@ -92,6 +94,7 @@ func (l *life) crash(by *actor, where string, process bool) {
 
 // end stops the engine and waits for all that belongs to it.
 func (l *life) end() {
+	l.ending.Store(true)
 	l.cancel()
 
 	limit := time.NewTimer(patience)

@@ -15,7 +15,7 @@ type news struct {
 	mu      sync.Mutex
 	items   []item
 	latest  map[string]int    // by resource, the number of its newest item
-	writers map[string]string // by resource and version, who has written it
+	writers map[string]string // by resource and version, who has written it, and by resource, who has destroyed it
 	seen    map[string]int    // by controller and resource, how many items there were at the last pass
 	because map[string]string // by controller and resource, what it was mapped from since the last pass
 }
@@ -45,6 +45,15 @@ func (n *news) wrote(ptr resource.Pointer, version resource.Version, by string) 
 	n.writers[versioned(ptr, version)] = by
 }
 
+// destroyed notes who has destroyed a resource. What was destroyed before the news of it is out, and again by another one, counts
+// as the other's.
+func (n *news) destroyed(ptr resource.Pointer, by string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+
+	n.writers[place(ptr)] = by
+}
+
 // told notes an event that is passed on to the engine. It returns what it says, and who has written it.
 func (n *news) told(event state.Event) (text, by string) {
 	n.mu.Lock()
@@ -53,8 +62,9 @@ func (n *news) told(event state.Event) (text, by string) {
 	md := event.Resource.Metadata()
 	text = short(md) + " " + strings.ToLower(event.Type.String()) + " v" + md.Version().String()
 
-	if event.Type != state.Destroyed {
-		by = n.writers[versioned(md, md.Version())]
+	by = n.writers[versioned(md, md.Version())]
+	if event.Type == state.Destroyed {
+		by = n.writers[place(md)]
 	}
 
 	if by != "" {

@@ -32,12 +32,13 @@ func (w *World) play(script Script) snapshot {
 	w.trace.end()
 	close(w.over)
 
+	// A script that was about to start another engine has done so, or will not any more.
+	<-done
+	w.later.Wait()
+
 	if w.life != nil {
 		w.life.end()
 	}
-
-	<-done
-	w.later.Wait()
 
 	return end
 }

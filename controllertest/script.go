@@ -52,6 +52,8 @@ func (s *stage) write(verb string, ptr resource.Pointer, do func() error, res re
 
 	if res != nil {
 		w.news.wrote(ptr, res.Metadata().Version(), "the script")
+	} else {
+		w.news.destroyed(ptr, "the script")
 	}
 
 	return nil
