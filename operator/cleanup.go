@@ -38,7 +38,7 @@ func (run *pass) cleanup(ctx, within context.Context) (res result) {
 	res.over = run.status.current == nil || run.statusGoes
 
 	if res.over {
-		run.note(&res)
+		run.noteFailure(&res)
 	}
 
 	return res

@@ -18,12 +18,13 @@ func waiting(err error) (*reconcile.WaitError, bool) { return errors.AsType[*rec
 // report brings what the pass has come to into its status and writes it. A report that can not be written has the pass run
 // again, whatever it has come to.
 func (run *pass) report(ctx, within context.Context, res *result) {
-	run.note(res)
+	run.noteFailure(res)
 
 	if run.status.desired == nil {
 		return
 	}
 
+	changes := run.changes(res)
 	seen := run.status.observation()
 	*seen.generation = run.generation
 
@@ -42,42 +43,63 @@ func (run *pass) report(ctx, within context.Context, res *result) {
 	}
 
 	if err := run.put(within, run.status.current, run.status.desired); err != nil {
-		res.err = errors.Join(res.err, fmt.Errorf("writing the status: %w", err))
-		res.verdict, res.after = reconcile.Failed, 0
+		res.unreported(ctx, fmt.Errorf("writing the status: %w", err))
 
-		if ctx.Err() != nil {
-			res.verdict = reconcile.Stopped
-		}
+		return // what has changed is noted when it is written, and not each time it is not
+	}
+
+	for _, c := range changes {
+		run.action = c.Type
+		run.event(Normal, c.Reason, fmt.Sprintf("%s is %s", c.Type, c.Status)+suffix(c.Message))
 	}
 }
 
-// note makes events of what has changed, and of what has failed.
-func (run *pass) note(res *result) {
-	if res.overtaken() {
-		return
-	}
+// unreported says that the status could not be written. Where others have torn it down and hold it, that is waited for, and no
+// failure: they let go of it when they like.
+func (res *result) unreported(ctx context.Context, err error) {
+	res.err = errors.Join(res.err, err)
 
-	if res.verdict == reconcile.Failed || res.verdict == reconcile.Halted {
+	waits, ok := waiting(err)
+
+	switch {
+	case ctx.Err() != nil:
+		res.verdict, res.after = reconcile.Stopped, 0
+	case !ok || res.verdict == reconcile.Failed:
+		res.verdict, res.after = reconcile.Failed, 0
+	case res.after == 0 || waits.After < res.after:
+		res.verdict, res.after = reconcile.Pending, waits.After
+	default:
+		res.verdict = reconcile.Pending
+	}
+}
+
+// noteFailure makes an event of a failure.
+func (run *pass) noteFailure(res *result) {
+	if !res.overtaken() && (res.verdict == reconcile.Failed || res.verdict == reconcile.Halted) {
 		run.action = res.at.action
 		run.event(Warning, failureReason(res.err), failureMessage(res.at, res.err))
 	}
+}
 
-	if run.status.desired == nil || run.def.reports.off {
-		return
+// changes are those conditions of which an event tells that they are others than before.
+func (run *pass) changes(res *result) (all []Condition) {
+	if res.overtaken() || run.def.reports.off {
+		return nil
 	}
 
 	before := run.status.conditions()
 
 	for _, c := range res.conditions {
 		if c.Type == Ready && len(run.def.stages) > 0 || c.Status == Unknown || c.Status == False && res.verdict != reconcile.Pending {
-			continue // said of a stage, or of no interest, or above
+			continue // said of a stage, or of no interest, or as a failure
 		}
 
 		if old, _ := before.Get(c.Type); old.Status != c.Status || old.Reason != c.Reason {
-			run.action = c.Type
-			run.event(Normal, c.Reason, fmt.Sprintf("%s is %s", c.Type, c.Status)+suffix(c.Message))
+			all = append(all, c)
 		}
 	}
+
+	return all
 }
 
 func suffix(message string) string {
