@@ -14,11 +14,35 @@ import (
 // its former ones too: they have lost something. It is memory only: a controller that starts has all its primaries to work on
 // anyway, and all sources are mapped once at the start.
 //
-// A source has an entry for as long as it is mapped to anything.
+// A source has an entry for as long as it is mapped to anything. One that could not be mapped is noted as lost until it can:
+// nobody knows then who may have lost something.
 type references struct {
-	// mu guards last.
+	// mu guards the fields below.
 	mu   sync.Mutex
 	last map[reduced.Key][]resource.ID
+	lost map[reduced.Key]struct{}
+}
+
+// lose notes that a source could not be mapped.
+func (r *references) lose(source reduced.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.lost == nil {
+		r.lost = map[reduced.Key]struct{}{}
+	}
+
+	r.lost[source] = struct{}{}
+}
+
+// isLost tells whether a source could not be mapped the last time.
+func (r *references) isLost(source reduced.Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	_, lost := r.lost[source]
+
+	return lost
 }
 
 // wake notes that a source is mapped to the primaries now, and returns those that have to be woken: these, and those it was
@@ -30,6 +54,8 @@ func (r *references) wake(source reduced.Key, now []resource.ID) []resource.ID {
 	defer r.mu.Unlock()
 
 	before := r.last[source]
+
+	delete(r.lost, source)
 
 	if len(now) == 0 {
 		delete(r.last, source)

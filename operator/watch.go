@@ -29,7 +29,8 @@ type watchedKind struct {
 // The kind may be one that the controller owns, or that of its status: then what belongs to one primary wakes others, too.
 //
 // The function sees nothing but the resource; it is quick, has no side effects, and may be called at once by several
-// goroutines. One that panics is called again after a backoff, and the controller goes on meanwhile.
+// goroutines. One that panics is called again after a backoff, and the controller goes on meanwhile; once it can answer, all
+// primaries are woken, since nobody knows who was referred to in between.
 func Watch[W generic.ResourceWithRD](c Definition, primaries func(W) []resource.ID, opts ...KindOption) {
 	watched := watch[W](c.define(), opts, primaries == nil, "the mapper of the watched kind %s is nil: say whom it wakes, or give SameID")
 	watched.mapp = idsOf(primaries, "watches")
@@ -98,20 +99,44 @@ func (q *qController) wakes(ctx context.Context, r controller.QRuntime, watched 
 	source := reduced.Key{Kind: watched.kind, ID: md.ID()}
 
 	res, err := r.Get(ctx, md)
-	if state.IsNotFoundError(err) {
-		return q.references.wake(source, nil), nil
-	}
 
-	if err != nil {
+	var now []resource.ID
+
+	switch {
+	case state.IsNotFoundError(err):
+	case err != nil:
 		return nil, err
+	default:
+		if now, err = watched.mapp(res); err != nil {
+			q.references.lose(source)
+
+			return nil, fmt.Errorf("mapping %s to primaries: %w", res.Metadata(), err)
+		}
 	}
 
-	now, err := watched.mapp(res)
+	var all []resource.ID
+
+	if q.references.isLost(source) {
+		if all, err = q.primaries(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+
+	return append(q.references.wake(source, now), all...), nil
+}
+
+// primaries returns the ids of all of them.
+func (q *qController) primaries(ctx context.Context, r controller.QRuntime) (ids []resource.ID, err error) {
+	list, err := r.ListUncached(ctx, resource.NewMetadata(q.def.primary.Namespace, q.def.primary.Type, "", resource.VersionUndefined))
 	if err != nil {
-		return nil, fmt.Errorf("mapping %s to primaries: %w", res.Metadata(), err)
+		return nil, fmt.Errorf("waking all primaries, as it was not known which: %w", err)
 	}
 
-	return q.references.wake(source, now), nil
+	for _, res := range list.Items {
+		ids = append(ids, res.Metadata().ID())
+	}
+
+	return ids, nil
 }
 
 // naming returns the primaries that name a resource. One that begins to name it at this moment need not be among them: it has
@@ -186,6 +211,8 @@ func (q *qController) learnKind(ctx context.Context, r controller.QRuntime, watc
 		ids, err := watched.mapp(res)
 		if err != nil {
 			// Its own event calls the mapper as well, and tries again until it can answer.
+			q.references.lose(reduced.Key{Kind: watched.kind, ID: res.Metadata().ID()})
+
 			continue
 		}
 
