@@ -86,17 +86,9 @@ func (run *pass) child(ctx context.Context, empty generic.ResourceWithRD) (curre
 	*md.Annotations() = *desired.Metadata().Annotations()
 	*desired.Metadata() = md
 
-	current, err = run.find(ctx, &md)
-	if err != nil {
-		return nil, nil, err
-	}
-
-	if current == nil {
-		return nil, desired, nil
-	}
-
-	if err := run.mine(current.Metadata()); err != nil {
-		return nil, nil, err
+	current, err = run.findMine(ctx, &md)
+	if err != nil || current == nil {
+		return nil, desired, err
 	}
 
 	if current.Metadata().Phase() == resource.PhaseRunning {
@@ -104,6 +96,24 @@ func (run *pass) child(ctx context.Context, empty generic.ResourceWithRD) (curre
 	}
 
 	return current, desired, nil
+}
+
+// findMine reads what is in the place of a child, and refuses what is none. Who is refused is woken when that changes; so it is
+// read once more when this has been noted, since it may have changed before.
+func (run *pass) findMine(ctx context.Context, md *resource.Metadata) (resource.Resource, error) {
+	current, err := run.find(ctx, md)
+	if err != nil || current == nil || run.mine(current.Metadata()) == nil {
+		return current, err
+	}
+
+	run.blockers.add(reduced.KeyOf(md), run.primary.Metadata().ID())
+
+	current, err = run.find(ctx, md)
+	if err == nil && current != nil {
+		err = run.mine(current.Metadata())
+	}
+
+	return current, err
 }
 
 // putChild writes a child with the labels that say whose it is.

@@ -28,6 +28,6 @@
 // # Goroutines and memory
 //
 // The package starts none; all of it runs in workers of the engine, and [App.Run] in its caller. For each controller it
-// remembers which primaries were mapped to from what is watched, in which life each primary with children was seen last, and
-// which events were recorded in the last minute.
+// remembers which primaries were mapped to from what is watched, in which life each primary with children was seen last, what
+// stands in the place of a child and is none, and which events were recorded in the last minute.
 package operator

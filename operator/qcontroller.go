@@ -20,6 +20,7 @@ type qController struct {
 	filter     *filter
 	lives      lives
 	references references
+	blockers   blockers
 
 	// learning is held by the pass that fills the references, and learned is closed once that is done.
 	learning chan struct{}
@@ -86,7 +87,7 @@ func (q *qController) MapInput(
 	}
 
 	if owned {
-		ids = append(ids, q.parents(md)...)
+		ids = append(append(ids, q.parents(md)...), q.blockers.take(reduced.Key{Kind: kind, ID: md.ID()})...)
 	}
 
 	if status && (q.def.reports.updates || md.Phase() == resource.PhaseTearingDown) {
@@ -102,7 +103,7 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 		return err
 	}
 
-	run := &pass{def: q.def, runtime: r, logger: logger.With(zap.String("id", ptr.ID())), clock: clockOf(ctx)}
+	run := &pass{def: q.def, blockers: &q.blockers, runtime: r, logger: logger.With(zap.String("id", ptr.ID())), clock: clockOf(ctx)}
 
 	// What is decided here is not decided by a cache: that something is missing there does not mean that it is gone.
 	primary, err := run.find(ctx, ptr)
@@ -115,7 +116,7 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 	}
 
 	if primary == nil {
-		q.lives.forget(ptr.ID())
+		q.forget(ptr.ID())
 
 		return nil
 	}
@@ -123,7 +124,7 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 	run.look(primary)
 
 	if primary.Metadata().Phase() == resource.PhaseTearingDown && !primary.Metadata().Finalizers().Has(q.def.finalizer) {
-		q.lives.forget(ptr.ID())
+		q.forget(ptr.ID())
 
 		return nil
 	}
@@ -135,11 +136,16 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 	return q.pass(ctx, run)
 }
 
+// forget drops what is known of a primary that is gone.
+func (q *qController) forget(id resource.ID) {
+	q.lives.forget(id)
+	q.blockers.forget(id)
+}
+
 // hold puts the finalizer on a running primary that has to have it, and returns what it is then: it may be torn down, or gone.
 func (run *pass) hold(ctx context.Context, primary resource.Resource) (resource.Resource, error) {
 	md := primary.Metadata()
-
-	if !run.def.needsFinalizer() || md.Phase() != resource.PhaseRunning || md.Finalizers().Has(run.def.finalizer) || !run.def.selects(md.Labels()) {
+	if !run.unheld(md) {
 		return primary, nil
 	}
 
@@ -147,7 +153,18 @@ func (run *pass) hold(ctx context.Context, primary resource.Resource) (resource.
 		return nil, err
 	}
 
-	return run.find(ctx, md)
+	primary, err := run.find(ctx, md)
+	if err == nil && primary != nil && run.unheld(primary.Metadata()) {
+		return nil, &changedError{md} // it has ended before it was held, and begun once more
+	}
+
+	return primary, err
+}
+
+// unheld tells whether a primary has to have the finalizer and has none.
+func (run *pass) unheld(md *resource.Metadata) bool {
+	return run.def.needsFinalizer() && md.Phase() == resource.PhaseRunning && !md.Finalizers().Has(run.def.finalizer) &&
+		run.def.selects(md.Labels())
 }
 
 // pass does what there is to do for a primary, reports it, and tells the engine when to come again.
