@@ -18,6 +18,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/state/registry"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/backoff"
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/generation"
 	"github.com/switchyard-run/switchyard/runtime"
@@ -36,7 +37,8 @@ type AppConfig struct {
 	State state.CoreState
 	// Logger is where the app and its controllers log. The default is silence.
 	Logger *zap.Logger
-	// Runtime is the config of the engine.
+	// Runtime is the config of the engine. The default of its Backoff is backoff.Authoring here: what fails is tried again
+	// after a second, and after longer and longer, up to a minute.
 	Runtime runtime.Config
 	// Leave bounds what leaving all lifespans may take. The default is [DefaultLeave].
 	Leave time.Duration
@@ -64,6 +66,10 @@ type App struct {
 func NewApp(cfg AppConfig) *App {
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
+	}
+
+	if cfg.Runtime.Backoff == (backoff.Policy{}) {
+		cfg.Runtime.Backoff = backoff.Authoring()
 	}
 
 	if cfg.Leave <= 0 {
