@@ -47,7 +47,7 @@ func (run *pass) cleanup(ctx, within context.Context) (res result) {
 func (run *pass) cleanUp(ctx context.Context) error {
 	if s := run.def.finalize; s != nil {
 		_, err := run.step(ctx, s)
-		if err = run.failing(err); err != nil {
+		if err = run.failing(answerable(err)); err != nil {
 			return err
 		}
 

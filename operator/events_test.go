@@ -350,3 +350,32 @@ func TestEventsComeAfterTheStatus(t *testing.T) {
 		require.Equal(w, []string{"update Lamps/", "create LampSt", "create Events", "create Events"}, writes)
 	})
 }
+
+// What was not written is not announced. That it could not be written is.
+func TestStatusesThatWereNotWrittenAreNotAnnounced(t *testing.T) {
+	controllertest.Run(t, func(w *controllertest.World) {
+		st := trouble(w)
+		st.write = func(context.Context) error { return errSecret }
+
+		light(w, func() *operator.Controller[*lamp] {
+			return noteworthy(func(_ *lamp, c *operator.Context[*lamp]) error {
+				c.Event("Lit", "")
+
+				return nil
+			})
+		})
+
+		w.Create(newHeld("a", 1))
+		w.Advance(500 * time.Millisecond)
+		require.Equal(w, []string{"Normal Reconcile Lit 1", "Warning Status Error 1"}, noted(w))
+
+		for _, event := range controllertest.List[*operator.EventResource](w, operatorEvents()) {
+			require.NotContains(w, text(w, event), "hunter2")
+		}
+
+		st.write = nil
+
+		w.Settle()
+		require.Equal(w, []string{"Normal Ready Reconciled 1", "Normal Reconcile Lit 1", "Warning Status Error 1"}, noted(w))
+	})
+}

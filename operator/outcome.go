@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -99,17 +100,35 @@ func failureReason(err error) string {
 }
 
 // failureMessage says where it has failed, and what the error says to everybody, with a method Public() string.
-func failureMessage(s *step, err error) string {
-	text := failureReason(err)
+func failureMessage(s *step, err error) string { return s.title() + ": " + failureText(err) }
 
+func failureText(err error) string {
 	if own, ok := errors.AsType[interface {
 		error
 		Public() string
 	}](err); ok {
-		text = own.Public()
+		return own.Public()
 	}
 
-	return s.title() + ": " + text
+	return failureReason(err)
+}
+
+// answerable returns an error of a handler, or the panic of one that can not be asked what it is.
+func answerable(err error) error {
+	panicked := contain.Call(func() error {
+		if err != nil {
+			_, _ = reconcile.Classify(context.Background(), err)
+			_ = failureText(err)
+			_ = failureReason(err)
+		}
+
+		return nil
+	})
+	if panicked != nil {
+		return panicked
+	}
+
+	return err
 }
 
 // innermostType names the exported type of the innermost error that has one.
@@ -150,8 +169,10 @@ func exported(typ reflect.Type) string {
 		typ = typ.Elem()
 	}
 
-	if first, _ := utf8.DecodeRuneInString(typ.Name()); unicode.IsUpper(first) {
-		return typ.Name()
+	name, _, _ := strings.Cut(typ.Name(), "[") // what it is made of is nothing for a reason
+
+	if first, _ := utf8.DecodeRuneInString(name); unicode.IsUpper(first) && word.MatchString(name) {
+		return name
 	}
 
 	return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/controllertest"
 	"github.com/switchyard-run/switchyard/operator"
+	"github.com/switchyard-run/switchyard/reconcile"
 )
 
 // scripted is a controller whose handler writes down when it runs and returns what is in the list, and nil after that.
@@ -127,6 +128,68 @@ func TestHandlersThatPanicHaveFailed(t *testing.T) {
 		require.Equal(w, []time.Duration{0, time.Second}, d.at())
 		require.True(w, status(w, "a").Conditions.Holds(operator.Ready))
 	})
+}
+
+// mute is an error that can not answer what it is asked.
+type mute struct{ class, reason, public bool }
+
+func (*mute) Error() string { return "it is mute" }
+
+func (m *mute) Class() reconcile.Class { return answer(m.class, reconcile.ClassTransient) }
+func (m *mute) Reason() string         { return answer(m.reason, "Mute") }
+func (m *mute) Public() string         { return answer(m.public, "mute") }
+
+func answer[T any](can bool, text T) T {
+	if !can {
+		panic("no answer")
+	}
+
+	return text
+}
+
+// An error that can not be asked what it is, is a failure of its handler like any other.
+func TestErrorsThatCanNotBeAsked(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"all of it":     {&mute{true, true, true}, "Ready False Mute"},
+		"its class":     {&mute{false, true, true}, "Ready False Panic"},
+		"its reason":    {&mute{true, false, true}, "Ready False Panic"},
+		"what it tells": {&mute{true, true, false}, "Ready False Panic"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			controllertest.Run(t, func(w *controllertest.World) {
+				d := newDiary(w)
+
+				light(w, func() *operator.Controller[*lamp] {
+					c := scripted(d, test.err)
+					c.Finalize("lamps", func(context.Context, *lamp, *operator.StageContext) error {
+						if d.add("finalize") == 2 {
+							return test.err
+						}
+
+						return nil
+					})
+
+					return c
+				})
+
+				w.Create(newHeld("a", 1))
+				w.Advance(500 * time.Millisecond)
+				require.Equal(w, []string{test.want}, said(w, "a"))
+
+				w.Settle()
+				w.Destroy(newLamp("a", 0).Metadata())
+				w.Advance(500 * time.Millisecond)
+				require.Equal(w, []string{test.want}, said(w, "a"))
+
+				w.Settle()
+				require.Equal(w, []string{"pass", "pass", "finalize", "finalize"}, d.take())
+				controllertest.Gone(w, newLamp("a", 0).Metadata())
+			})
+		})
+	}
 }
 
 // The timers of several stages come to the shortest of them.

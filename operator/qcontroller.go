@@ -191,12 +191,12 @@ func (q *qController) pass(ctx context.Context, run *pass) error {
 		res = run.work(ctx, within)
 	}
 
-	if res.verdict == reconcile.Stopped {
-		return res.err
+	if res.verdict != reconcile.Stopped && !res.over {
+		run.report(ctx, within, &res)
 	}
 
-	if !res.over {
-		run.report(ctx, within, &res)
+	if res.verdict == reconcile.Stopped {
+		return res.err
 	}
 
 	q.flush(ctx, run)

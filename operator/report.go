@@ -44,6 +44,7 @@ func (run *pass) report(ctx, within context.Context, res *result) {
 
 	if err := run.put(within, run.status.current, run.status.desired); err != nil {
 		res.unreported(ctx, fmt.Errorf("writing the status: %w", err))
+		run.noteUnreported(err)
 
 		return // what has changed is noted when it is written, and not each time it is not
 	}
@@ -78,6 +79,14 @@ func (run *pass) noteFailure(res *result) {
 	if !res.overtaken() && (res.verdict == reconcile.Failed || res.verdict == reconcile.Halted) {
 		run.action = res.at.action
 		run.event(Warning, failureReason(res.err), failureMessage(res.at, res.err))
+	}
+}
+
+// noteUnreported makes an event of a status that could not be written, unless that will go by itself.
+func (run *pass) noteUnreported(err error) {
+	if _, waits := waiting(err); !waits && !isConflict(err) {
+		run.action = "Status"
+		run.event(Warning, failureReason(err), "writing the status: "+failureText(err))
 	}
 }
 

@@ -670,6 +670,7 @@ func TestTextsOfErrorsStayInTheLog(t *testing.T) {
 		"terminal":                 {operator.Terminal(errSecret), "Terminal First: Terminal"},
 		"a type":                   {&BurntOutError{"hunter2"}, "BurntOutError First: BurntOutError"},
 		"a type inside":            {errors.Join(errors.Join(&BurntOutError{"hunter2"})), "BurntOutError First: BurntOutError"},
+		"a type with arguments":    {&Wrapped[lampSpec]{errSecret}, "Wrapped First: Wrapped"},
 		"what it tells":            {&told{"hunter2"}, "Dimmed First: ask the janitor"},
 		"what one inside tells":    {operator.Terminal(errors.Join(errSecret, &told{"hunter2"})), "Dimmed First: ask the janitor"},
 		"a reason that is no word": {&rambling{}, "Error First: Error"},
@@ -721,6 +722,9 @@ func requireNoSecrets(w *controllertest.World) {
 type BurntOutError struct{ secret string }
 
 func (e *BurntOutError) Error() string { return e.secret }
+
+// Wrapped is one with arguments.
+type Wrapped[T any] struct{ error }
 
 // told is an error that says what it tells everybody.
 type told struct{ secret string }

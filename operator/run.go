@@ -49,7 +49,7 @@ func (run *pass) steps(ctx, within context.Context) (res result) {
 		run.action = s.action
 
 		branch, err := run.step(within, s)
-		res.err = run.failing(err)
+		res.err = run.failing(answerable(err))
 
 		verdict, after := reconcile.Classify(ctx, res.err)
 
