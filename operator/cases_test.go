@@ -134,9 +134,13 @@ func TestFirstCaseThatFitsRuns(t *testing.T) {
 			}
 
 			mode := c.Scope("mode", "Moded")
-			off := mode.Case("Off", ask("off", func(l *lamp) bool { return l.TypedSpec().Off }), do("off", operator.Wait("SwitchedOff")))
-			dim := mode.Case("Dim", ask("dim", func(l *lamp) bool { return l.TypedSpec().Watts < 10_000 }), do("dim", nil), off)
-			mode.Case("Strange", ask("strange", func(l *lamp) bool { return l.TypedSpec().Watts > 500_000 }), do("strange", errSecret), off, dim)
+			isOff := ask("off", func(l *lamp) bool { return l.TypedSpec().Off })
+			isDim := ask("dim", func(l *lamp) bool { return l.TypedSpec().Watts < 10_000 })
+			isStrange := ask("strange", func(l *lamp) bool { return l.TypedSpec().Watts > 500_000 })
+
+			off := mode.Case("Off", isOff, do("off", operator.Wait("SwitchedOff")))
+			dim := mode.Case("Dim", isDim, do("dim", nil), off)
+			mode.Case("Strange", isStrange, do("strange", errSecret), off, dim)
 			mode.Otherwise(do("otherwise", nil))
 			c.Stage("Glowing", do("glow", nil), mode)
 
@@ -209,9 +213,8 @@ func TestRootCasesReportThroughReady(t *testing.T) {
 		light(w, func() *operator.Controller[*lamp] {
 			c, _ := lit()
 			c.Mutates()
-			c.Case("Off", func(l *lamp) bool { return l.TypedSpec().Off }, func(context.Context, *lamp, *operator.Context[*lamp]) error {
-				return operator.Wait("SwitchedOff")
-			})
+			c.Case("Off", func(l *lamp) bool { return l.TypedSpec().Off },
+				func(context.Context, *lamp, *operator.Context[*lamp]) error { return operator.Wait("SwitchedOff") })
 			c.Otherwise(func(_ context.Context, l *lamp, c *operator.Context[*lamp]) error {
 				l.TypedSpec().Watts = 7
 

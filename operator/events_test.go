@@ -186,11 +186,12 @@ func TestEventsAreFew(t *testing.T) {
 func TestEventsAreWhereTheirPrimaryIs(t *testing.T) {
 	controllertest.Run(t, func(w *controllertest.World) {
 		light(w, func() *operator.Controller[*lamp] {
-			return operator.For[*lamp]("lamps").Namespace("cellar").Reconcile(func(_ context.Context, _ *lamp, c *operator.Context[*lamp]) error {
-				c.Event("Lit", "")
+			return operator.For[*lamp]("lamps").Namespace("cellar").Reconcile(
+				func(_ context.Context, _ *lamp, c *operator.Context[*lamp]) error {
+					c.Event("Lit", "")
 
-				return nil
-			})
+					return nil
+				})
 		})
 
 		l := newLamp("a", 1)
@@ -198,7 +199,8 @@ func TestEventsAreWhereTheirPrimaryIs(t *testing.T) {
 		w.Create(l)
 		w.Settle()
 
-		events := controllertest.List[*operator.EventResource](w, resource.NewMetadata("cellar", operator.EventType, "", resource.VersionUndefined))
+		cellar := resource.NewMetadata("cellar", operator.EventType, "", resource.VersionUndefined)
+		events := controllertest.List[*operator.EventResource](w, cellar)
 		require.Len(w, events, 1)
 		require.Equal(w, "cellar", events[0].TypedSpec().SubjectNamespace)
 		require.Empty(w, noted(w))
@@ -298,20 +300,23 @@ func TestEventsWakeNobody(t *testing.T) {
 	c := operator.For[*lamp]("lamps").Reconcile(good)
 	operator.Watch(c, operator.SameID[*operator.EventResource])
 
-	require.Equal(t, []string{"a watched kind is Events.switchyard.run: events are notes for people and wake nobody; watch what they are about"},
-		problems(t, c))
+	require.Equal(t, []string{
+		"a watched kind is Events.switchyard.run: events are notes for people and wake nobody; watch what they are about",
+	}, problems(t, c))
 
 	c = operator.For[*lamp]("lamps").Reconcile(good)
 	operator.Owns[*operator.EventResource](c)
 
-	require.Equal(t, []string{"an owned kind is Events.switchyard.run: events are notes for people and wake nobody; watch what they are about"},
-		problems(t, c))
+	require.Equal(t, []string{
+		"an owned kind is Events.switchyard.run: events are notes for people and wake nobody; watch what they are about",
+	}, problems(t, c))
 
 	_, err := operator.For[*operator.EventResource]("events").
 		Reconcile(func(context.Context, *operator.EventResource, *operator.Context[*operator.EventResource]) error {
 			return nil
 		}).Build()
-	require.ErrorContains(t, err, "the primary is Events.switchyard.run: events are notes for people and wake nobody; work on what they are about")
+	require.ErrorContains(t, err,
+		"the primary is Events.switchyard.run: events are notes for people and wake nobody; work on what they are about")
 }
 
 // Status and events are two writes: a process that ends between them has lost events, and nothing else.

@@ -44,7 +44,9 @@ func (lampExtension) ResourceDefinition() meta.ResourceDefinitionSpec {
 }
 
 func newLamp(id resource.ID, watts int) *lamp {
-	return typed.NewResource[lampSpec, lampExtension](resource.NewMetadata(lampsIn, lampType, id, resource.VersionUndefined), lampSpec{Watts: watts})
+	md := resource.NewMetadata(lampsIn, lampType, id, resource.VersionUndefined)
+
+	return typed.NewResource[lampSpec, lampExtension](md, lampSpec{Watts: watts})
 }
 
 // newHeld returns a lamp that has the controller's finalizer already: there is no second pass because it was put on.
@@ -97,7 +99,9 @@ func (bulbExtension) ResourceDefinition() meta.ResourceDefinitionSpec {
 }
 
 func newBulb(id resource.ID, watts int) *bulb {
-	return typed.NewResource[bulbSpec, bulbExtension](resource.NewMetadata(lampsIn, bulbType, id, resource.VersionUndefined), bulbSpec{watts})
+	md := resource.NewMetadata(lampsIn, bulbType, id, resource.VersionUndefined)
+
+	return typed.NewResource[bulbSpec, bulbExtension](md, bulbSpec{watts})
 }
 
 // operatorEvents is the kind of the events about lamps.

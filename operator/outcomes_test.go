@@ -28,76 +28,91 @@ func scripted(d *diary, outcomes ...error) *operator.Controller[*lamp] {
 	})
 }
 
+// seconds are moments.
+func seconds(all ...int) (times []time.Duration) {
+	for _, n := range all {
+		times = append(times, time.Duration(n)*time.Second)
+	}
+
+	return times
+}
+
 // What follows a pass, and what is said of it, depend on what its handler has returned and on nothing else.
 func TestOutcomesOfAPass(t *testing.T) {
-	const second = time.Second
+	type errs = []error
 
-	every := func(c *operator.Controller[*lamp]) { c.Every(20 * time.Minute) }
+	var (
+		warming  = operator.Wait("Warming")
+		longer   = operator.Wait("Warming", operator.After(5*time.Minute))
+		timer    = operator.RequeueAfter(time.Second)
+		terminal = operator.Terminal(errSecret)
+	)
 
 	for name, test := range map[string]struct {
-		outcomes []error
-		define   func(*operator.Controller[*lamp])
+		outcomes errs // later passes go well
 		// said is what Ready is after the first pass, and at is when there are passes in the first half hour.
 		said string
 		at   []time.Duration
 	}{
-		"nil":               {nil, nil, "Ready True Reconciled", []time.Duration{0}},
-		"a timer":           {[]error{operator.RequeueAfter(5 * second)}, nil, "Ready True Reconciled", []time.Duration{0, 5 * second}},
-		"a wait":            {[]error{operator.Wait("Warming")}, nil, "Ready False Warming", []time.Duration{0, 30 * second}},
-		"a wait with delay": {[]error{operator.Wait("Warming", operator.After(300*second))}, nil, "Ready False Warming", []time.Duration{0, 300 * second}},
-		"a wrapped wait":    {[]error{fmt.Errorf("not yet: %w", operator.Wait("Warming"))}, nil, "Ready False Warming", []time.Duration{0, 30 * second}},
-		"errors":            {[]error{errSecret, errSecret, errSecret}, nil, "Ready False Error", []time.Duration{0, second, 3 * second, 7 * second}},
-		"a wait forgets errors": {
-			[]error{errSecret, errSecret, operator.Wait("Warming"), errSecret}, nil, "Ready False Error",
-			[]time.Duration{0, second, 3 * second, 33 * second, 34 * second},
-		},
-		"a success forgets errors": {
-			[]error{errSecret, errSecret, operator.RequeueAfter(second), errSecret}, nil, "Ready False Error",
-			[]time.Duration{0, second, 3 * second, 4 * second, 5 * second},
-		},
-		"terminal":                  {[]error{operator.Terminal(errSecret)}, nil, "Ready False Terminal", []time.Duration{0}},
-		"terminal, among others":    {[]error{errors.Join(errSecret, operator.Terminal(errSecret))}, nil, "Ready False Terminal", []time.Duration{0}},
-		"a wait beside an error":    {[]error{errors.Join(operator.Wait("Warming"), errSecret)}, nil, "Ready False Error", []time.Duration{0, second}},
-		"a cancellation of its own": {[]error{context.Canceled}, nil, "Ready False Error", []time.Duration{0, second}},
+		"nil":                       {nil, "True Reconciled", seconds(0)},
+		"a timer":                   {errs{timer}, "True Reconciled", seconds(0, 1)},
+		"a wait":                    {errs{warming}, "False Warming", seconds(0, 30)},
+		"a wait that says how long": {errs{longer}, "False Warming", seconds(0, 300)},
+		"a wrapped wait":            {errs{fmt.Errorf("not yet: %w", warming)}, "False Warming", seconds(0, 30)},
+		"errors":                    {errs{errSecret, errSecret, errSecret}, "False Error", seconds(0, 1, 3, 7)},
+		"a wait forgets errors":     {errs{errSecret, errSecret, warming, errSecret}, "False Error", seconds(0, 1, 3, 33, 34)},
+		"a success forgets errors":  {errs{errSecret, errSecret, timer, errSecret}, "False Error", seconds(0, 1, 3, 4, 5)},
+		"terminal":                  {errs{terminal}, "False Terminal", seconds(0)},
+		"terminal, among others":    {errs{errors.Join(errSecret, terminal)}, "False Terminal", seconds(0)},
+		"a wait beside an error":    {errs{errors.Join(warming, errSecret)}, "False Error", seconds(0, 1)},
+		"a cancellation of its own": {errs{context.Canceled}, "False Error", seconds(0, 1)},
 
 		// Mistakes in what is returned.
-		"a wait without a reason":   {[]error{operator.Wait("")}, nil, "Ready False Terminal", []time.Duration{0}},
-		"a wait of no time":         {[]error{operator.Wait("Warming", operator.After(0))}, nil, "Ready False Terminal", []time.Duration{0}},
-		"a wait of less than that":  {[]error{operator.Wait("Warming", operator.After(-second))}, nil, "Ready False Terminal", []time.Duration{0}},
-		"a timer of no time":        {[]error{operator.RequeueAfter(0)}, nil, "Ready False Terminal", []time.Duration{0}},
-		"a timer of less than that": {[]error{operator.RequeueAfter(-second)}, nil, "Ready False Terminal", []time.Duration{0}},
-
-		// What is said by the outcome comes before what is said by the definition.
-		"every": {nil, every, "Ready True Reconciled", []time.Duration{0, 20 * time.Minute}},
-		"every, after a timer": {
-			[]error{operator.RequeueAfter(second)}, every, "Ready True Reconciled", []time.Duration{0, second, 20*time.Minute + second},
-		},
-		"every, after a wait":  {[]error{operator.Wait("Warming")}, every, "Ready False Warming", []time.Duration{0, 30 * second, 20*time.Minute + 30*second}},
-		"every, after errors":  {[]error{errSecret}, every, "Ready False Error", []time.Duration{0, second, 20*time.Minute + second}},
-		"every, after the end": {[]error{operator.Terminal(errSecret)}, every, "Ready False Terminal", []time.Duration{0}},
+		"a wait without a reason":   {errs{operator.Wait("")}, "False Terminal", seconds(0)},
+		"a wait of no time":         {errs{operator.Wait("Warming", operator.After(0))}, "False Terminal", seconds(0)},
+		"a wait of less than that":  {errs{operator.Wait("Warming", operator.After(-1))}, "False Terminal", seconds(0)},
+		"a timer of no time":        {errs{operator.RequeueAfter(0)}, "False Terminal", seconds(0)},
+		"a timer of less than that": {errs{operator.RequeueAfter(-1)}, "False Terminal", seconds(0)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			controllertest.Run(t, func(w *controllertest.World) {
-				d := newDiary(w)
-
-				light(w, func() *operator.Controller[*lamp] {
-					c := scripted(d, test.outcomes...)
-					if test.define != nil {
-						test.define(c)
-					}
-
-					return c
-				})
-
-				w.Create(newHeld("a", 1))
-				w.Advance(500 * time.Millisecond)
-				require.Equal(w, []string{test.said}, said(w, "a"))
-
-				w.Advance(30 * time.Minute)
-				require.Equal(w, test.at, d.at())
-			})
-		})
+		t.Run(name, func(t *testing.T) { requireOutcome(t, 0, test.outcomes, test.said, test.at) })
 	}
+
+	// What is said by the outcome comes before what is said by the definition.
+	for name, test := range map[string]struct {
+		outcomes errs
+		said     string
+		at       []time.Duration
+	}{
+		"nil":      {nil, "True Reconciled", seconds(0, 1200)},
+		"a timer":  {errs{timer}, "True Reconciled", seconds(0, 1, 1201)},
+		"a wait":   {errs{warming}, "False Warming", seconds(0, 30, 1230)},
+		"an error": {errs{errSecret}, "False Error", seconds(0, 1, 1201)},
+		"terminal": {errs{terminal}, "False Terminal", seconds(0)},
+	} {
+		t.Run("every 20 minutes, "+name, func(t *testing.T) { requireOutcome(t, 20*time.Minute, test.outcomes, test.said, test.at) })
+	}
+}
+
+func requireOutcome(t *testing.T, every time.Duration, outcomes []error, ready string, at []time.Duration) {
+	controllertest.Run(t, func(w *controllertest.World) {
+		d := newDiary(w)
+
+		light(w, func() *operator.Controller[*lamp] {
+			c := scripted(d, outcomes...)
+			if every > 0 {
+				c.Every(every)
+			}
+
+			return c
+		})
+
+		w.Create(newHeld("a", 1))
+		w.Advance(500 * time.Millisecond)
+		require.Equal(w, []string{"Ready " + ready}, said(w, "a"))
+
+		w.Advance(30 * time.Minute)
+		require.Equal(w, at, d.at())
+	})
 }
 
 // A handler that panics has failed, and says no more than that.
@@ -311,8 +326,8 @@ func TestWhatIsSavedOfAPassThatFails(t *testing.T) {
 				l.TypedSpec().Watts = 9
 				l.Metadata().Labels().Set("touched", "yes")
 
-				err := errors.Join(c.Save(l), operator.Ensure(ctx, c, &bulb{}, func(b *bulb) { b.TypedSpec().Watts = 9 }))
-				require.NoError(w, err)
+				require.NoError(w, c.Save(l))
+				require.NoError(w, operator.Ensure(ctx, c, &bulb{}, func(b *bulb) { b.TypedSpec().Watts = 9 }))
 
 				return operator.Terminal(errSecret)
 			})

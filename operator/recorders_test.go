@@ -85,9 +85,13 @@ func TestRecordersOfTheHost(t *testing.T) {
 		require.Empty(w, noted(w))
 
 		first := r.events[0]
-		require.Equal(w, "default "+lampType+" a", fmt.Sprint(first.Subject.Namespace(), " ", first.Subject.Type(), " ", first.Subject.ID()))
-		require.Equal(w, "Normal uid-1 lamps Reconcile", fmt.Sprint(first.Severity, " ", first.SubjectUID, " ", first.Controller, " ", first.Action))
+		require.Equal(w, []string{lampsIn, lampType, "a"}, []string{first.Subject.Namespace(), first.Subject.Type(), first.Subject.ID()})
 		require.WithinDuration(w, time.Now(), first.Time, 2*time.Minute)
+
+		first.Subject, first.Time = nil, time.Time{}
+		require.Equal(w, operator.Event{
+			Severity: operator.Normal, SubjectUID: "uid-1", Controller: "lamps", Action: "Reconcile", Reason: "A",
+		}, first)
 	})
 }
 
