@@ -117,7 +117,8 @@ func (c *Controller[P]) Every(d time.Duration) *Controller[P] {
 }
 
 // Timeout bounds a pass: its handlers, and writing what they have said. A pass that takes longer has failed and is tried
-// again. The default is no bound. A handler that does not look at its context is waited for all the same.
+// again, whatever it has done; if a handler returns an error of its own by then, or waits, that is what it has come to. The
+// default is no bound. A handler that does not look at its context is waited for all the same.
 func (c *Controller[P]) Timeout(d time.Duration) *Controller[P] {
 	def := c.define()
 	if d <= 0 {

@@ -244,7 +244,8 @@ func TestTimersOfSeveralStages(t *testing.T) {
 func TestNoPassGoesOnInTheMiddle(t *testing.T) {
 	controllertest.Run(t, func(w *controllertest.World) {
 		d := newDiary(w)
-		outcomes := []error{errSecret, errSecret, operator.Wait("Warming"), operator.Terminal(errSecret), operator.Terminal(errSecret), nil}
+		terminal := operator.Terminal(errSecret)
+		outcomes := []error{errSecret, errSecret, operator.Wait("Warming"), terminal, terminal, nil}
 
 		light(w, func() *operator.Controller[*lamp] {
 			c, _ := lit()

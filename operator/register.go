@@ -17,6 +17,8 @@ import (
 // primaries that are torn down and have no finalizer left, one for each kind, and one that sweeps old events, for each
 // namespace. All mistakes in all definitions are told at once, and then nothing is registered.
 //
+// What fails is tried again after the backoff of the engine: backoff.Authoring is meant for these controllers, and [App] has it.
+//
 // If an engine has such a controller already, or primaries belong to a controller, which destroys them, say
 // [Controller.WithoutDestroyer].
 func Register(engine controller.Engine, definitions ...Definition) error {

@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,31 +24,37 @@ func TestPassesThatRunOutOfTime(t *testing.T) {
 		handle func(ctx context.Context) error
 		ends   time.Duration // the first pass
 		said   string
+		next   time.Duration // after that
 	}{
 		"honours its context": {func(ctx context.Context) error {
 			<-ctx.Done()
 
 			return ctx.Err()
-		}, 10 * time.Second, "Ready False Timeout"},
+		}, 10 * time.Second, "Ready False Timeout", time.Second},
 		"has an error of its own for it": {func(ctx context.Context) error {
 			<-ctx.Done()
 
 			return errSecret
-		}, 10 * time.Second, "Ready False Error"},
+		}, 10 * time.Second, "Ready False Error", time.Second},
 		"returns late, and well": {func(context.Context) error {
 			takes(15 * time.Second)
 
 			return nil
-		}, 15 * time.Second, "Ready False Timeout"},
+		}, 15 * time.Second, "Ready False Timeout", time.Second},
 		"returns late, and wants to come again": {func(context.Context) error {
 			takes(15 * time.Second)
 
 			return operator.RequeueAfter(time.Hour)
-		}, 15 * time.Second, "Ready False Timeout"},
+		}, 15 * time.Second, "Ready False Timeout", time.Second},
 		"panics late": {func(context.Context) error {
 			takes(15 * time.Second)
 			panic(errSecret)
-		}, 15 * time.Second, "Ready False Panic"},
+		}, 15 * time.Second, "Ready False Panic", time.Second},
+		"waits, though late": {func(context.Context) error {
+			takes(15 * time.Second)
+
+			return operator.Wait("Warming")
+		}, 15 * time.Second, "Ready False Warming", 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			controllertest.Run(t, func(w *controllertest.World) {
@@ -73,7 +80,7 @@ func TestPassesThatRunOutOfTime(t *testing.T) {
 				require.Equal(w, 1, status(w, "a").Data.Lumen)
 
 				w.Settle()
-				require.Equal(w, []time.Duration{0, test.ends + time.Second}, d.at())
+				require.Equal(w, []time.Duration{0, test.ends + test.next}, d.at())
 				require.Equal(w, []string{"Ready True Reconciled"}, said(w, "a"))
 				require.Equal(w, 2, status(w, "a").Data.Lumen)
 			})
@@ -201,7 +208,7 @@ func TestStatusesThatCanNotBeWritten(t *testing.T) {
 		"success":  {nil, "Ready True Reconciled"},
 		"a timer":  {[]error{operator.RequeueAfter(time.Hour), operator.RequeueAfter(time.Hour)}, "Ready True Reconciled"},
 		"a wait":   {[]error{operator.Wait("Warming"), operator.Wait("Warming")}, "Ready True Reconciled"},
-		"terminal": {[]error{operator.Terminal(errSecret), operator.Terminal(errSecret), operator.Terminal(errSecret)}, "Ready False Terminal"},
+		"terminal": {slices.Repeat([]error{operator.Terminal(errSecret)}, 3), "Ready False Terminal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			controllertest.Run(t, func(w *controllertest.World) {

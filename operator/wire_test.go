@@ -48,7 +48,10 @@ func TestStatusesOnTheWire(t *testing.T) {
 	spec := operator.StatusSpec[glow]{
 		SubjectUID: "uid-1", ObservedGeneration: 3,
 		Conditions: operator.Conditions{
-			{Type: "Ready", Status: operator.True, Reason: "Reconciled", Message: "all of it", ObservedGeneration: 3, LastTransitionTime: at},
+			{
+				Type: "Ready", Status: operator.True, Reason: "Reconciled", Message: "all of it",
+				ObservedGeneration: 3, LastTransitionTime: at,
+			},
 			{Type: "Screwed", Status: operator.Unknown},
 		},
 		Data: glow{Lumen: 5, Hues: []string{"red", ""}, Since: at.Add(time.Nanosecond)},
@@ -87,7 +90,9 @@ func TestStatusesWithoutDataOnTheWire(t *testing.T) {
 
 	spec := operator.StatusSpec[operator.NoData]{
 		SubjectUID: "uid-1", ObservedGeneration: 3,
-		Conditions: operator.Conditions{{Type: "Ready", Status: operator.False, LastTransitionTime: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
+		Conditions: operator.Conditions{{
+			Type: "Ready", Status: operator.False, LastTransitionTime: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		}},
 	}
 	md := resource.NewMetadata(lampsIn, bareStatusType, "a", resource.VersionUndefined)
 
