@@ -171,6 +171,14 @@ func TestRows(t *testing.T) {
 
 	assert.Equal(t, "1.20 times", line.ratioText())
 	assert.Equal(t, "yes", line.holds())
+
+	// Where that of the floor grows by more than is allowed, coming near to the floor is enough.
+	many.of(oursName, 100).Figures[0].Seconds = 16
+	assert.Equal(t, "no", new(newRow(r, many, []*outcome{few, many})).holds())
+
+	many.Series = append(many.Series, &series{Contender: floorName, Size: 100, Figures: []figures{{Seconds: 14, Ops: 100}}})
+	few.Series = append(few.Series, &series{Contender: floorName, Size: 100, Figures: []figures{{Seconds: 9, Ops: 100}}})
+	assert.Equal(t, "yes, 1.14 times the floor", new(newRow(r, many, []*outcome{few, many})).holds())
 }
 
 // Where the target asks for less than the floor takes, coming near to the floor is enough.

@@ -259,10 +259,11 @@ func cacheView(t *trial) {
 	})
 }
 
-// cacheListFloor is deep copies of so many items, or of all.
+// cacheListFloor is deep copies of so many items, or of all, as the state's own watch has handed them over. The state is
+// there as well, since the collector has to go through what it holds.
 func cacheListFloor(count int) func(*trial) {
 	return func(t *trial) {
-		items := newItems(itemType, t.size)
+		items := t.handedOver()
 		if count > 0 {
 			items = items[:count]
 		}
@@ -276,4 +277,24 @@ func cacheListFloor(count int) func(*trial) {
 			keep(list.Items[0])
 		})
 	}
+}
+
+// handedOver puts items into a state, and returns what its watch has shown, in order of id.
+func (t *trial) handedOver() []resource.Resource {
+	st := newState(1)
+	shown := make([]resource.Resource, 0, t.size)
+	complete := make(chan struct{})
+
+	create(t, st, newItems(itemType, t.size)...)
+	t.follow(st, itemType, true, func(event state.Event) {
+		switch event.Type {
+		case state.Created:
+			shown = append(shown, event.Resource)
+		case state.Bootstrapped:
+			close(complete)
+		}
+	})
+	t.wait(complete)
+
+	return shown
 }

@@ -23,9 +23,10 @@ type row struct {
 	ratio                 float64
 	interval              stats.Interval
 	growthPeer, growthOur string
-	// excess is how many times the cost of one operation exceeds that of the workload it is to be as cheap as.
-	excess  float64
-	outcome *outcome
+	// excess is how many times the cost of one operation is that of the workload it is to be as cheap as, and excessFloor the
+	// same of the floor.
+	excess, excessFloor float64
+	outcome             *outcome
 }
 
 // list prints the workloads.
@@ -65,7 +66,9 @@ func newRow(r *runner, o *outcome, all []*outcome) row {
 
 	for _, other := range all {
 		if other.Name == w.steady {
-			line.excess = stats.Median(line.ours) / stats.Median(other.worths(oursName, r.nominal(other.workload)))
+			size := r.nominal(other.workload)
+			line.excess = excess(line.ours, other.worths(oursName, size))
+			line.excessFloor = excess(line.floor, other.worths(floorName, size))
 		}
 	}
 
@@ -83,6 +86,15 @@ func newRow(r *runner, o *outcome, all []*outcome) row {
 	}
 
 	return line
+}
+
+// excess returns how many times one cost is another, or 0 where one of them is not known.
+func excess(costs, of []float64) float64 {
+	if len(costs) == 0 || len(of) == 0 {
+		return 0
+	}
+
+	return stats.Median(costs) / stats.Median(of)
 }
 
 // operations returns what a round does at a size, as any contender has counted it.
@@ -163,14 +175,14 @@ func (l *row) holds() string {
 		return "–"
 	case l.w.limit > 0 && len(l.ours) > 0:
 		return yes(stats.Median(l.ours) <= l.w.limit)
+	case l.excess > steadyWithin && l.excessFloor > steadyWithin:
+		return l.nearFloor()
 	case l.excess > 0:
 		return yes(l.excess <= steadyWithin)
 	case l.w.target == 0 || l.ratio == 0:
 		return "–"
 	case l.ratio < l.w.target && l.barred():
-		above := stats.Median(l.ours) / stats.Median(l.floor)
-
-		return fmt.Sprintf("%s, %.2f times the floor", yes(above <= aboveFloor), above)
+		return l.nearFloor()
 	case l.exact && l.interval.Contains(l.w.target) && l.interval.Low < l.interval.High:
 		return yes(l.ratio >= l.w.target) + ", within the spread"
 	case !l.exact && l.ratio < l.w.target:
@@ -182,6 +194,13 @@ func (l *row) holds() string {
 
 // aboveFloor is by how much a figure may be above the floor where that bars it from the target.
 const aboveFloor = 1.3
+
+// nearFloor says whether ours is near the floor, where that bars it from the target.
+func (l *row) nearFloor() string {
+	above := stats.Median(l.ours) / stats.Median(l.floor)
+
+	return fmt.Sprintf("%s, %.2f times the floor", yes(above <= aboveFloor), above)
+}
 
 // barred tells whether the target can not be reached because nobody gets below the floor.
 func (l *row) barred() bool {
