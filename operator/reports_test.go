@@ -225,6 +225,35 @@ func TestConditionsThatHandlersMayNotSet(t *testing.T) {
 	}
 }
 
+// A condition needs a status to stand in. What is wrong is told beside the error that the handler returns, and it is not tried
+// again, whatever that is.
+func TestConditionsNeedAStatus(t *testing.T) {
+	controllertest.Run(t, func(w *controllertest.World) {
+		d := newDiary(w)
+
+		light(w, func() *operator.Controller[*lamp] {
+			c := operator.For[*lamp]("lamps")
+
+			return c.Reconcile(func(_ context.Context, _ *lamp, c *operator.Context[*lamp]) error {
+				_, known := c.GetCondition("Screwed")
+				require.False(w, known)
+
+				d.add("pass")
+				c.Condition("Screwed", operator.True, "Tight", "")
+
+				return errSecret
+			})
+		})
+
+		w.Create(newLamp("a", 1))
+		w.Settle()
+		require.Equal(w, []string{"pass"}, d.take())
+		require.Equal(w, []string{"Warning Reconcile Refused 1"}, noted(w))
+		require.Equal(w, `Reconcile: condition "Screwed" has no status to stand in: declare one with Status`,
+			controllertest.List[*operator.EventResource](w, operatorEvents())[0].TypedSpec().Message)
+	})
+}
+
 // A handle of a status belongs to its controller.
 func TestStatusesAreSetInPassesOfTheirController(t *testing.T) {
 	controllertest.Run(t, func(w *controllertest.World) {

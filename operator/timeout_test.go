@@ -292,3 +292,41 @@ func TestShutdownWritesNoFailure(t *testing.T) {
 		})
 	}
 }
+
+// A process that is stopped while a status is written says nothing more, and the next one writes it.
+func TestShutdownWhileTheStatusIsWritten(t *testing.T) {
+	controllertest.Run(t, func(w *controllertest.World) {
+		d := newDiary(w)
+		st := trouble(w)
+		st.write = func(ctx context.Context) error {
+			<-ctx.Done()
+
+			return ctx.Err()
+		}
+
+		light(w, func() *operator.Controller[*lamp] {
+			c, _ := lit()
+
+			return c.Reconcile(func(_ context.Context, _ *lamp, c *operator.Context[*lamp]) error {
+				d.add("pass")
+				c.Event("Lit", "")
+
+				return operator.Terminal(errSecret)
+			})
+		})
+
+		w.Create(newHeld("a", 1))
+		w.Advance(time.Minute)
+		w.Stop()
+		controllertest.Gone(w, statusOf("a"))
+		require.Empty(w, noted(w))
+		require.NotContains(w, w.Trace().String(), "events were dropped")
+
+		st.write = nil
+
+		w.Restart()
+		w.Settle()
+		require.Equal(w, []string{"pass", "pass"}, d.take())
+		require.Equal(w, []string{"Ready False Terminal"}, said(w, "a"))
+	})
+}
