@@ -25,14 +25,11 @@ func (run *pass) report(ctx, within context.Context, res *result) {
 	}
 
 	changes := run.changes(res)
-	seen := run.status.observation()
-	*seen.generation = run.generation
 
-	// Of a pass that worked on what is not so any more nothing is known, apart from what handlers have set.
-	if !run.def.reports.off && !res.overtaken() {
-		for _, c := range res.conditions {
-			run.condition(c)
-		}
+	// Of a pass that worked on what is not so any more nothing is known, apart from what handlers have set. Conditions of what was
+	// asked for before would pass for those of now if it said what it has looked at.
+	if !res.overtaken() {
+		run.examined(res.conditions)
 	}
 
 	if within.Err() != nil {
@@ -52,6 +49,19 @@ func (run *pass) report(ctx, within context.Context, res *result) {
 	for _, c := range changes {
 		run.action = c.Type
 		run.event(Normal, c.Reason, fmt.Sprintf("%s is %s", c.Type, c.Status)+suffix(c.Message))
+	}
+}
+
+// examined brings what was looked at into the status, and what was found.
+func (run *pass) examined(conditions []Condition) {
+	*run.status.observation().generation = run.generation
+
+	if run.def.reports.off {
+		return
+	}
+
+	for _, c := range conditions {
+		run.condition(c)
 	}
 }
 
