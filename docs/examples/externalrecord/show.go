@@ -22,7 +22,7 @@ func show(ctx context.Context, st state.State, elsewhere *service) error {
 		return err
 	}
 
-	if err := tell(ctx, st, elsewhere, operator.True); err != nil {
+	if err := tell(ctx, st, elsewhere, ""); err != nil {
 		return err
 	}
 
@@ -33,14 +33,14 @@ func show(ctx context.Context, st state.State, elsewhere *service) error {
 		return err
 	}
 
-	if err := tell(ctx, st, elsewhere, operator.False); err != nil {
+	if err := tell(ctx, st, elsewhere, "Reconcile"); err != nil {
 		return err
 	}
 
 	fmt.Println("the service is back")
 	elsewhere.fails.Store(false)
 
-	if err := tell(ctx, st, elsewhere, operator.True); err != nil {
+	if err := tell(ctx, st, elsewhere, ""); err != nil {
 		return err
 	}
 
@@ -51,7 +51,7 @@ func show(ctx context.Context, st state.State, elsewhere *service) error {
 		return err
 	}
 
-	if err := tell(ctx, st, elsewhere, operator.False); err != nil {
+	if err := tell(ctx, st, elsewhere, "Finalize"); err != nil {
 		return err
 	}
 
@@ -77,9 +77,9 @@ func change(ctx context.Context, st state.State, value string) error {
 	return err
 }
 
-// tell waits until the operator has looked at what is asked for now and found it ready, or not, and prints why, and what the
-// service keeps.
-func tell(ctx context.Context, st state.State, elsewhere *service, want operator.ConditionStatus) error {
+// tell waits until the operator has looked at what is asked for now and found it ready, or has failed at something, and prints what it
+// says and what the service keeps.
+func tell(ctx context.Context, st state.State, elsewhere *service, failed string) error {
 	record, err := safe.StateGet[*ExternalRecord](ctx, st, pointer(recordType, "web"))
 	if err != nil {
 		return err
@@ -92,7 +92,9 @@ func tell(ctx context.Context, st state.State, elsewhere *service, want operator
 		view := operator.Joined(record, status)
 		ready, _ = view.Status.Conditions.Get(operator.Ready)
 
-		return !view.Stale && ready.Status == want, nil
+		at, _, _ := strings.Cut(ready.Message, ":")
+
+		return !view.Stale && at == failed, nil
 	})); err != nil {
 		return err
 	}
