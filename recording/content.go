@@ -141,7 +141,8 @@ func (c *content) metadata() (resource.Metadata, error) {
 	return md, md.SetOwner(c.Owner)
 }
 
-// stamp puts on a resource what the state has put on the recorded one: version, owner and times.
+// stamp puts on a resource what the state has put on the recorded one: version, owner, times, and the annotations, among which
+// there may be some that only the state writes. What the writer has said of them was compared before.
 func (c *content) stamp(res resource.Resource) error {
 	md, err := c.metadata()
 	if err != nil {
@@ -151,6 +152,7 @@ func (c *content) stamp(res resource.Resource) error {
 	res.Metadata().SetVersion(md.Version())
 	res.Metadata().SetCreated(md.Created())
 	res.Metadata().SetUpdated(md.Updated())
+	*res.Metadata().Annotations() = *md.Annotations()
 
 	return res.Metadata().SetOwner(md.Owner())
 }

@@ -7,10 +7,13 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/conformance"
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/generation"
 	"github.com/switchyard-run/switchyard/recording"
 )
 
@@ -70,7 +73,13 @@ func registerWriter(format func(int) string) func(controller.Engine) error {
 func recordWriter(t testing.TB) (string, recording.Summary) {
 	t.Helper()
 
-	s := record(t, registerWriter(strconv.Itoa))
+	return recordWriterOn(t, newState())
+}
+
+func recordWriterOn(t testing.TB, inner state.State) (string, recording.Summary) {
+	t.Helper()
+
+	s := recordOn(t, inner, registerWriter(strconv.Itoa))
 
 	require.NoError(t, s.state.Create(t.Context(), number("one", 1)))
 	await(s, text("one", ""), func(*conformance.StrResource) bool { return true })
@@ -104,6 +113,20 @@ func TestRunOfAClassicController(t *testing.T) {
 		require.Len(t, result.Passes, summary.Passes)
 		require.True(t, result.Complete)
 	}
+}
+
+// What the state puts on a resource by itself, beside its version and times, is no difference.
+func TestStampsOfTheStateAreReplayed(t *testing.T) {
+	t.Parallel()
+
+	kept, summary := recordWriterOn(t, state.WrapCore(generation.Wrap(newState(), generation.Config{
+		Types: []resource.Type{conformance.IntResourceType, conformance.StrResourceType},
+	})))
+	require.Contains(t, kept, generation.UIDAnnotation)
+
+	result, err := replay(t, kept, registerWriter(strconv.Itoa))
+	require.NoError(t, err, kept)
+	require.Equal(t, summary, result.Summary)
 }
 
 func TestChangedControllerIsFound(t *testing.T) {
