@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -43,4 +44,29 @@ func TestConditionsKeepTheTimeOfTheirStatus(t *testing.T) {
 	require.False(t, two.Holds("B"), "what is got is a copy")
 	require.Equal(t, two[1:], two.Without("A", "C"))
 	require.Len(t, two, 2)
+}
+
+// counted is data that speaks for itself.
+type counted int
+
+func (c counted) DeepCopy() counted { return c }
+
+func (c counted) String() string { return fmt.Sprintf("%d done", int(c)) }
+
+func TestAStatusIsOneLine(t *testing.T) {
+	t.Parallel()
+
+	ready := func(status operator.ConditionStatus, reason, message string) operator.Conditions {
+		return operator.Conditions{{Type: "Other"}, {Type: operator.Ready, Status: status, Reason: reason, Message: message}}
+	}
+
+	for want, status := range map[string]fmt.Stringer{
+		"":                            operator.StatusSpec[operator.NoData]{},
+		"3 done":                      operator.StatusSpec[counted]{Data: 3},
+		"ready, 3 done":               operator.StatusSpec[counted]{Data: 3, Conditions: ready(operator.True, "Reconciled", "")},
+		"not ready, Full: make room":  operator.StatusSpec[operator.NoData]{Conditions: ready(operator.False, "Full", "make room")},
+		"unknown, OutOfScope, 3 done": &operator.StatusSpec[counted]{Data: 3, Conditions: ready(operator.Unknown, "OutOfScope", "")},
+	} {
+		require.Equal(t, want, status.String())
+	}
 }

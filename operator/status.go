@@ -1,7 +1,9 @@
 package operator
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -32,6 +34,34 @@ func (s StatusSpec[S]) DeepCopy() StatusSpec[S] {
 	s.Data = s.Data.DeepCopy()
 
 	return s
+}
+
+// String sums the status up in one line, for people: whether the primary is ready, if not why, and what the data says, if it
+// has a String of its own.
+func (s StatusSpec[S]) String() string {
+	var parts []string
+
+	if ready, known := s.Conditions.Get(Ready); known {
+		parts = append(parts, ready.summary())
+	}
+
+	if data, ok := any(s.Data).(fmt.Stringer); ok && data.String() != "" {
+		parts = append(parts, data.String())
+	}
+
+	return strings.Join(parts, ", ")
+}
+
+// summary is the condition Ready in one line.
+func (c Condition) summary() string {
+	switch why := c.Reason + suffix(c.Message); c.Status {
+	case True:
+		return "ready"
+	case False:
+		return "not ready, " + why
+	default:
+		return "unknown, " + why
+	}
 }
 
 // observation is a StatusSpec of whatever data.
