@@ -25,6 +25,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/switchyard-run/switchyard/operator"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
@@ -94,7 +96,7 @@ files:
 		p.eventually(func() error {
 			status, ok := get[*resources.FileStatus](p, "a/b/settings")
 
-			if !ok || status.TypedSpec().Repairs <= i || !strings.Contains(status.TypedSpec().Message, drift.reason) {
+			if !ok || status.TypedSpec().Data.Repairs <= i || !strings.Contains(status.TypedSpec().Data.Repaired, drift.reason) {
 				return fmt.Errorf("%s: not repaired: %+v", drift.name, status.TypedSpec())
 			}
 
@@ -123,7 +125,13 @@ func TestFilesStayBelowTheRoot(t *testing.T) {
 	p.eventually(func() error {
 		status, ok := get[*resources.FileStatus](p, "out/file")
 
-		return must(ok && !status.TypedSpec().InPlace && status.TypedSpec().Message != "", "no status")
+		if !ok {
+			return errors.New("no status")
+		}
+
+		ready, _ := status.TypedSpec().Conditions.Get(operator.Ready)
+
+		return must(ready.Reason == "Obstructed" && ready.Message != "", "%s", status.TypedSpec())
 	})
 
 	entries, err := os.ReadDir(outside)
@@ -172,7 +180,7 @@ services:
 	pids := make(map[string]int)
 
 	for _, name := range []string{"top", "middle", "bottom", "other"} {
-		pids[name] = p.service(name, func(s resources.ServiceStatusSpec) bool { return s.Ready }).PID
+		pids[name] = p.service(name, func(s serviceState) bool { return s.ready }).PID
 	}
 
 	// Starting: nobody was started before what it needs was ready.
@@ -237,14 +245,14 @@ services:
 `)
 	p.ready(1)
 
-	ready := func(s resources.ServiceStatusSpec) bool { return s.Ready }
+	ready := func(s serviceState) bool { return s.ready }
 	first := p.service("web", ready)
 
 	// A process ID of 0 would stand for the group of the test itself.
 	require.Positive(t, first.PID)
 	require.NoError(t, syscall.Kill(first.PID, syscall.SIGKILL))
 
-	second := p.service("web", func(s resources.ServiceStatusSpec) bool { return s.Ready && s.PID != first.PID })
+	second := p.service("web", func(s serviceState) bool { return s.ready && s.PID != first.PID })
 	assert.Equal(t, uint64(1), second.Restarts)
 	assert.Equal(t, first.Address, second.Address, "the address outlives the process")
 
@@ -252,7 +260,7 @@ services:
 	require.Positive(t, second.PID)
 	require.NoError(t, syscall.Kill(second.PID, syscall.SIGSTOP))
 
-	third := p.service("web", func(s resources.ServiceStatusSpec) bool { return s.Ready && s.PID != second.PID })
+	third := p.service("web", func(s serviceState) bool { return s.ready && s.PID != second.PID })
 	assert.False(t, runs(second.PID))
 	assert.NotEqual(t, second.PID, third.PID)
 }
@@ -273,20 +281,20 @@ services:
     command: [sleep, '1000']
 `)
 
-	p.service("bad", func(s resources.ServiceStatusSpec) bool {
-		return s.State == "failed" && s.Restarts > 2 && strings.Contains(s.Message, "code 3")
+	p.service("bad", func(s serviceState) bool {
+		return s.reason == "Failed" && s.Restarts > 2 && strings.Contains(s.message, "code 3")
 	})
-	p.service("absent", func(s resources.ServiceStatusSpec) bool {
-		return s.State == "failed" && strings.Contains(s.Message, "no such file")
+	p.service("absent", func(s serviceState) bool {
+		return s.reason == "Failed" && strings.Contains(s.message, "no such file")
 	})
-	p.service("waits", func(s resources.ServiceStatusSpec) bool {
-		return s.State == "waiting" && strings.Contains(s.Message, "bad")
+	p.service("waits", func(s serviceState) bool {
+		return s.reason == "Waiting" && strings.Contains(s.message, "bad")
 	})
 
 	code, text := p.page(http.MethodGet, "/readyz")
 	assert.Equal(t, http.StatusServiceUnavailable, code)
 
-	for _, want := range []string{"service absent: failed", "service waits: waiting, needs bad"} {
+	for _, want := range []string{"service absent: Failed", "service waits: Waiting, needs bad"} {
 		assert.Contains(t, text, want)
 	}
 }
@@ -308,7 +316,7 @@ services:
 	p := launch(t, fmt.Sprintf(document, "one", "1", "1s"))
 	p.ready(1)
 
-	ready := func(s resources.ServiceStatusSpec) bool { return s.Ready }
+	ready := func(s serviceState) bool { return s.ready }
 	first := p.service("web", ready)
 
 	// A change that does not concern the process leaves it alone.
@@ -321,7 +329,7 @@ services:
 	p.write(fmt.Sprintf(document, "two", "2", "2s"))
 	p.ready(3)
 
-	second := p.service("web", func(s resources.ServiceStatusSpec) bool { return s.Ready && s.PID != first.PID })
+	second := p.service("web", func(s serviceState) bool { return s.ready && s.PID != first.PID })
 	assert.False(t, runs(first.PID))
 	assert.Contains(t, p.read(fmt.Sprintf("/proc/%d/environ", second.PID)), "LEVEL=2\x00")
 }
@@ -460,7 +468,7 @@ services:
 		p.ready(1)
 
 		require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
-		p.service("stubborn", func(s resources.ServiceStatusSpec) bool { return s.State == "stopping" })
+		p.service("stubborn", func(s serviceState) bool { return s.reason == "Stopping" })
 
 		assert.Equal(t, 1, p.stop(syscall.SIGINT))
 		assert.Contains(t, p.read(p.log), "stopped hard")
@@ -488,7 +496,7 @@ services:
 `)
 	p.ready(1)
 
-	leader := p.service("family", func(s resources.ServiceStatusSpec) bool { return s.Ready }).PID
+	leader := p.service("family", func(s serviceState) bool { return s.ready }).PID
 
 	p.stop(syscall.SIGKILL)
 
@@ -550,8 +558,8 @@ func TestOnce(t *testing.T) {
 		root, code, stdout, stderr := once(t, "")
 		assert.Equal(t, 0, code, stderr)
 		assert.Contains(t, stdout, "the machine is ready")
-		assert.Regexp(t, `(?m)^machine +ServiceStatuses\.appliance\.switchyard\.run +web +\d+ +running +running at 127\.0\.0\.1:\d+$`, stdout)
-		assert.Regexp(t, `(?m)^machine +FileStatuses\.appliance\.switchyard\.run +etc/motd +\d+ +running +in place$`, stdout)
+		assert.Regexp(t, `(?m)^machine +ServiceStatuses\.appliance\.switchyard\.run +web +\d+ +running +ready, at 127\.0\.0\.1:\d+$`, stdout)
+		assert.Regexp(t, `(?m)^machine +FileStatuses\.appliance\.switchyard\.run +etc/motd +\d+ +running +ready$`, stdout)
 		assert.NotContains(t, stdout, "http")
 		assert.FileExists(t, filepath.Join(root, "etc/motd"))
 		assert.Empty(t, left(t, root))
@@ -569,8 +577,8 @@ services:
 `, "-timeout", "700ms")
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, "the machine is not ready: -timeout 700ms is over")
-		assert.Contains(t, stderr, "service bad: failed, exited with code 7")
-		assert.Contains(t, stderr, "service waits: waiting, needs bad")
+		assert.Contains(t, stderr, "service bad: Failed, exited with code 7")
+		assert.Contains(t, stderr, "service waits: Waiting, needs bad")
 		assert.NotContains(t, stderr, "service fine:")
 		assert.Empty(t, left(t, root))
 	})
@@ -720,7 +728,7 @@ func TestTheStateOverGRPC(t *testing.T) {
 		state.WithBootstrapContents(true)))
 
 	// A client may ask for a restart, and nothing else.
-	before := p.service("nap", func(s resources.ServiceStatusSpec) bool { return s.Ready })
+	before := p.service("nap", func(s serviceState) bool { return s.ready })
 
 	request := resources.NewRestartRequest("nap")
 	request.TypedSpec().Reason = "spring cleaning"
@@ -737,7 +745,7 @@ func TestTheStateOverGRPC(t *testing.T) {
 		status, err := event.Resource()
 		require.NoError(t, err)
 
-		restarted = status.TypedSpec().Ready && status.TypedSpec().PID != before.PID
+		restarted = status.TypedSpec().Conditions.Holds(operator.Ready) && status.TypedSpec().Data.PID != before.PID
 	}
 
 	assert.False(t, runs(before.PID))
@@ -788,6 +796,6 @@ services:
 `)
 	p.ready(1)
 
-	status := p.service("clock", func(s resources.ServiceStatusSpec) bool { return s.Ready })
+	status := p.service("clock", func(s serviceState) bool { return s.ready })
 	assert.Equal(t, fmt.Sprintf("127.0.0.1:%d", port), status.Address)
 }

@@ -26,6 +26,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/switchyard-run/switchyard/operator"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
@@ -265,11 +267,19 @@ func (p *plane) ready(generation int) {
 	})
 }
 
-// service waits until the status of a service is as wanted, and returns it.
-func (p *plane) service(name string, wanted func(resources.ServiceStatusSpec) bool) resources.ServiceStatusSpec {
+// serviceState is what the status of a service says.
+type serviceState struct {
+	resources.ServiceData
+
+	ready           bool
+	reason, message string
+}
+
+// service waits until the status of a service is as wanted, and returns what it says.
+func (p *plane) service(name string, wanted func(serviceState) bool) serviceState {
 	p.t.Helper()
 
-	var found resources.ServiceStatusSpec
+	var found serviceState
 
 	p.eventually(func() error {
 		status, ok := get[*resources.ServiceStatus](p, name)
@@ -277,9 +287,10 @@ func (p *plane) service(name string, wanted func(resources.ServiceStatusSpec) bo
 			return fmt.Errorf("%s has no status", name)
 		}
 
-		found = *status.TypedSpec()
+		why, _ := status.TypedSpec().Conditions.Get(operator.Ready)
+		found = serviceState{status.TypedSpec().Data, why.Status == operator.True, why.Reason, why.Message}
 
-		return must(wanted(found), "%s: %+v", name, found)
+		return must(wanted(found), "%s: %s", name, status.TypedSpec())
 	})
 
 	return found

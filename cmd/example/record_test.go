@@ -56,15 +56,15 @@ services:
 	p.eventually(func() error {
 		status, ok := get[*resources.FileStatus](p, "a/settings")
 
-		return must(ok && status.TypedSpec().Repairs == 1, "not repaired")
+		return must(ok && status.TypedSpec().Data.Repairs == 1, "not repaired")
 	})
 
-	ready := func(s resources.ServiceStatusSpec) bool { return s.Ready }
+	ready := func(s serviceState) bool { return s.ready }
 	first := p.service("web", ready)
 
 	require.Positive(t, first.PID)
 	require.NoError(t, syscall.Kill(first.PID, syscall.SIGKILL))
-	p.service("web", func(s resources.ServiceStatusSpec) bool { return s.Ready && s.PID != first.PID })
+	p.service("web", func(s serviceState) bool { return s.ready && s.PID != first.PID })
 	p.ready(2)
 
 	require.Zero(t, p.stop(syscall.SIGTERM))

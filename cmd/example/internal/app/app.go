@@ -125,9 +125,9 @@ func (p *plane) open(ctx context.Context) (err error) {
 }
 
 func newState() state.State {
-	return state.WrapCore(namespaced.NewState(func(ns string) state.CoreState {
+	return state.WrapCore(resources.Stamped(namespaced.NewState(func(ns string) state.CoreState {
 		return inmem.NewStateWithOptions(inmem.WithHistoryMaxCapacity(history))(ns)
-	}))
+	})))
 }
 
 // listen opens the addresses that were asked for.
@@ -183,6 +183,7 @@ func (p *plane) assemble() error {
 
 	return controllers.Register(p.record.Engine(engine), controllers.World{
 		Document: p.config, Dir: p.dir, Self: self, Tree: tree, Supervisor: p.supervisor, Wake: &wake, Clock: clock,
+		Logger: p.opts.Logger,
 	})
 }
 

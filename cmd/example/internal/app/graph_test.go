@@ -36,7 +36,7 @@ func TestWhatTheControllersDependOn(t *testing.T) {
 		}
 	}
 
-	assert.Equal(t, 17, controllers)
+	assert.Equal(t, 18, controllers)
 
 	require.NotNil(t, graph.Findings)
 	assert.Equal(t, []analysis.Unproduced{{

@@ -6,29 +6,30 @@
 //	 Document
 //	    |- HostnameController, ResolverController, TimeServerController -> EtcFilesController -\
 //	    |- TemplateController -> RenderController (with FactsController) ---------------------- File
-//	    |                                                        FileController -> FileStatus --'  |
-//	    `- ServiceSpecController -> Service                                                        |
-//	          |- EndpointController -> Endpoint                                                    |
-//	          |- ServiceController -> Process -> ProcessController -> ProcessStatus                |
-//	          |                                  HealthController  -> HealthStatus                 |
-//	          `- ServiceStatusController -> ServiceStatus                                          |
-//	                                                          MachineStatusController -> MachineStatus
+//	    |                                      DiskController -> DiskStatus -> FileController -> FileStatus --.
+//	    `- ServiceSpecController -> Service                                                                  |
+//	          |- EndpointController -> Endpoint                                                              |
+//	          `- ServiceController -> Process -> ProcessController -> ProcessStatus                          |
+//	               |                             HealthController  -> HealthStatus                           |
+//	               `-> ServiceStatus ---------------------------------------------> MachineStatusController -+-> MachineStatus
 //
 // The controllers use the public contract alone, so any engine can run them. Those that look at the world outside the
-// state (the document, the files, the processes) are classic controllers with a source of wakeups of their own; those
-// that work resource by resource are queue controllers. Goroutines belong to package files and package supervise.
+// state (the document, the tree of the files, the processes) are classic controllers with a source of wakeups of their
+// own; those that work resource by resource are queue controllers. The ones that bring something about for each service,
+// file and request are made with package operator, which owns their finalizers, statuses and retries. Goroutines belong to
+// package files and package supervise.
 package controllers
 
 import (
 	"github.com/cosi-project/runtime/pkg/controller"
-	"github.com/cosi-project/runtime/pkg/controller/generic/destroy"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/jonboulle/clockwork"
-	"github.com/siderolabs/gen/optional"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/operator"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
-	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/supervise"
 )
 
@@ -48,6 +49,8 @@ type World struct {
 	Wake *Wake
 	// Clock is the time that health checks and pauses go by.
 	Clock clockwork.Clock
+	// Logger gets what becomes of services; nil is nobody.
+	Logger *zap.Logger
 }
 
 // Register registers all controllers of the appliance with an engine, which may be running or not.
@@ -60,7 +63,7 @@ func Register(engine controller.Engine, w World) error {
 		&FactsController{},
 		&EtcFilesController{},
 		NewTemplateController(),
-		&FileController{Tree: w.Tree, Dir: w.Dir, Clock: w.Clock},
+		&DiskController{Tree: w.Tree, Dir: w.Dir},
 		NewServiceSpecController(),
 		&ProcessController{Supervisor: w.Supervisor, Wake: w.Wake},
 		&MachineStatusController{},
@@ -73,18 +76,18 @@ func Register(engine controller.Engine, w World) error {
 	for _, ctrl := range []controller.QController{
 		NewRenderController(),
 		NewEndpointController(),
-		&ServiceController{Self: w.Self, Root: w.Dir},
 		&HealthController{Clock: w.Clock},
-		NewServiceStatusController(),
-		// Requests for a restart belong to nobody who would destroy them: this one does, once they are torn down.
-		destroy.NewController[*resources.RestartRequest](optional.Some[uint](1)),
 	} {
 		if err := engine.RegisterQController(ctrl); err != nil {
 			return err
 		}
 	}
 
-	return nil
+	return operator.Register(engine,
+		NewServiceController(w.Self, w.Dir).RecordEvents(notes{w.Logger}),
+		NewRestartController(),
+		NewFileController(w.Tree),
+	)
 }
 
 // found turns "not found" into nil, for resources that may or may not be there.

@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/switchyard-run/switchyard/operator"
+	"github.com/switchyard-run/switchyard/runtime"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/files"
@@ -60,7 +63,8 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 	b := run(t, func(engine controller.Engine) error {
 		return errors.Join(
 			engine.RegisterController(&controllers.DocumentController{Path: config, Clock: clockwork.NewRealClock()}),
-			engine.RegisterController(&controllers.FileController{Tree: tree, Dir: dir, Clock: clockwork.NewRealClock()}),
+			engine.RegisterController(&controllers.DiskController{Tree: tree, Dir: dir}),
+			operator.Register(engine, controllers.NewFileController(tree)),
 			registerRenderers(engine),
 		)
 	})
@@ -72,7 +76,7 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 
 		file := await(b, path, func(f *resources.File) bool { return f.TypedSpec().Content == want })
 		await(b, path, func(st *resources.FileStatus) bool {
-			return st.TypedSpec().InPlace && st.TypedSpec().Digest == file.TypedSpec().Digest
+			return inPlace(st) && !operator.Joined(file, st).Stale
 		})
 
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
@@ -112,7 +116,7 @@ func TestFromTheDocumentToTheDisk(t *testing.T) {
 	assert.Equal(t, 3, status.TypedSpec().Generation)
 }
 
-// keepFiles runs the controller of the files alone over some of them, in a new directory that was made ready.
+// keepFiles runs the controllers of the files alone over some of them, in a new directory that was made ready.
 func keepFiles(t *testing.T, clock clockwork.Clock, ready func(dir string) error, names ...string) (*bench, string) {
 	t.Helper()
 
@@ -125,8 +129,11 @@ func keepFiles(t *testing.T, clock clockwork.Clock, ready func(dir string) error
 	tree, err := files.Open(root, "ledger.json")
 	require.NoError(t, err)
 
-	b := run(t, func(engine controller.Engine) error {
-		return engine.RegisterController(&controllers.FileController{Tree: tree, Dir: dir, Clock: clock})
+	b := runWith(t, runtime.Config{Clock: clock}, func(engine controller.Engine) error {
+		return errors.Join(
+			engine.RegisterController(&controllers.DiskController{Tree: tree, Dir: dir}),
+			operator.Register(engine, controllers.NewFileController(tree)),
+		)
 	})
 
 	t.Cleanup(func() {
@@ -144,13 +151,15 @@ func keepFiles(t *testing.T, clock clockwork.Clock, ready func(dir string) error
 	return b, dir
 }
 
-func inPlace(st *resources.FileStatus) bool { return st.TypedSpec().InPlace }
+func inPlace(st *resources.FileStatus) bool { return st.TypedSpec().Conditions.Holds(operator.Ready) }
 
 func inTrouble(st *resources.FileStatus) bool {
-	return !st.TypedSpec().InPlace && st.TypedSpec().Message != ""
+	ready, _ := st.TypedSpec().Conditions.Get(operator.Ready)
+
+	return ready.Reason == "Obstructed" && ready.Message != ""
 }
 
-func repairedOnce(st *resources.FileStatus) bool { return st.TypedSpec().Repairs == 1 }
+func repairedOnce(st *resources.FileStatus) bool { return st.TypedSpec().Data.Repairs == 1 }
 
 // TestAFileThatCannotBeWritten is tried again when its time has come, and keeps no other one waiting until then.
 func TestAFileThatCannotBeWritten(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/resource/typed"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
@@ -18,7 +19,11 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/switchyard-run/switchyard/generation"
+	"github.com/switchyard-run/switchyard/operator"
 	"github.com/switchyard-run/switchyard/runtime"
+
+	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
 func TestMain(m *testing.M) {
@@ -37,9 +42,15 @@ type bench struct {
 func run(t *testing.T, register func(controller.Engine) error) *bench {
 	t.Helper()
 
-	b := &bench{t: t, state: state.WrapCore(namespaced.NewState(inmem.Build))}
+	return runWith(t, runtime.Config{}, register)
+}
 
-	engine, err := runtime.NewRuntime(b.state, zaptest.NewLogger(t))
+func runWith(t *testing.T, cfg runtime.Config, register func(controller.Engine) error) *bench {
+	t.Helper()
+
+	b := &bench{t: t, state: state.WrapCore(resources.Stamped(namespaced.NewState(inmem.Build)))}
+
+	engine, err := runtime.New(b.state, zaptest.NewLogger(t), cfg)
 	require.NoError(t, err)
 	require.NoError(t, register(engine))
 
@@ -112,4 +123,12 @@ func (b *bench) awaitGone(r resource.Resource) {
 
 	_, err := b.state.WatchFor(ctx, r.Metadata(), state.WithEventTypes(state.Destroyed))
 	require.NoError(b.t, err, "%s", r.Metadata())
+}
+
+// reported is a status that says whether a resource is ready as it is now, and if not, why.
+func reported[S typed.DeepCopyable[S]](subject resource.Resource, ready operator.ConditionStatus, reason, message string) operator.StatusSpec[S] {
+	return operator.StatusSpec[S]{
+		SubjectUID: operator.Incarnation(subject), ObservedGeneration: generation.Of(subject),
+		Conditions: operator.Conditions{{Type: operator.Ready, Status: ready, Reason: reason, Message: message}},
+	}
 }

@@ -6,8 +6,12 @@ import (
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/controller/generic"
+	"github.com/cosi-project/runtime/pkg/resource/typed"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/operator"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
@@ -210,31 +214,44 @@ func missingFile(ctx context.Context, r controller.Reader, path, revision string
 
 	status, err := found(safe.ReaderGetByID[*resources.FileStatus](ctx, r, path))
 
-	switch {
-	case err != nil:
-		return "", err
-	case status == nil || status.TypedSpec().Digest != file.TypedSpec().Digest:
-		return "has not been written yet", nil
-	case !status.TypedSpec().InPlace:
-		return status.TypedSpec().Message, nil
-	default:
-		return "", nil
-	}
+	return missingFrom(operator.Joined(file, status), "has not been written yet"), err
 }
 
 func missingService(ctx context.Context, r controller.Reader, service document.Service) (string, error) {
+	svc, err := found(safe.ReaderGetByID[*resources.Service](ctx, r, service.Name))
+	if err != nil {
+		return "", err
+	}
+
+	if svc == nil || svc.TypedSpec().Revision() != service.Revision() {
+		return "pending", nil
+	}
+
 	status, err := found(safe.ReaderGetByID[*resources.ServiceStatus](ctx, r, service.Name))
 
+	return missingFrom(operator.Joined(svc, status), "pending"), err
+}
+
+// missingFrom is why something is not ready as it is meant to be now, and empty if it is.
+func missingFrom[P generic.ResourceWithRD, S typed.DeepCopyable[S]](view operator.View[P, S], unknown string) string {
+	ready, _ := view.Status.Conditions.Get(operator.Ready)
+
 	switch {
-	case err != nil:
-		return "", err
-	case status == nil || status.TypedSpec().Revision != service.Revision():
-		return "pending", nil
-	case status.TypedSpec().Ready:
-		return "", nil
-	case status.TypedSpec().Message == "":
-		return status.TypedSpec().State, nil
+	case view.Stale:
+		return unknown
+	case ready.Status == operator.True:
+		return ""
 	default:
-		return status.TypedSpec().State + ", " + status.TypedSpec().Message, nil
+		return ready.Reason + ", " + ready.Message
 	}
+}
+
+// powerOff tells whether the host program wants everything to stop. Without a word from it, the machine runs.
+func powerOff(ctx context.Context, r controller.Reader) (bool, error) {
+	power, err := found(safe.ReaderGetByID[*resources.PowerState](ctx, r, resources.TheMachine))
+	if err != nil || power == nil {
+		return false, err
+	}
+
+	return power.TypedSpec().Off, nil
 }

@@ -7,286 +7,168 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
-	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
-	"github.com/siderolabs/gen/optional"
-	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/operator"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
 )
 
-// ServiceController decides which processes shall run. It fills in what a service leaves open (addresses, variables),
-// keeps a process from starting until all that it needs is ready, and takes a process away, when its service goes or
-// the machine is stopped, only after the processes that need it have gone. So services start in the order of their
-// needs and stop in the reverse order.
-//
-// Once started, a process is not stopped because something it needs has failed: it has to cope with that anyway.
-type ServiceController struct {
-	// Self is the path of this program, Root the absolute path of the root directory; both are for the environment
-	// of services.
-	Self, Root string
-}
-
 // serviceController is the name of the controller, and so the finalizer that a service carries as long as it has a
 // process.
 const serviceController = "ServiceController"
 
-// Name implements [controller.QController].
-func (ctrl *ServiceController) Name() string { return serviceController }
-
-// Settings implements [controller.QController].
-func (ctrl *ServiceController) Settings() controller.QSettings {
-	return controller.QSettings{
-		Inputs: []controller.Input{
-			safe.Input[*resources.Service](controller.InputQPrimary),
-			safe.Input[*resources.Process](controller.InputQMapped),
-			safe.Input[*resources.Endpoint](controller.InputQMapped),
-			safe.Input[*resources.ServiceStatus](controller.InputQMapped),
-			safe.Input[*resources.RestartRequest](controller.InputQMapped),
-			safe.Input[*resources.PowerState](controller.InputQMapped),
-		},
-		Outputs: []controller.Output{
-			{Type: resources.ProcessType, Kind: controller.OutputExclusive},
-			// Requests are torn down when they have been met.
-			{Type: resources.RestartRequestType, Kind: controller.OutputShared},
-		},
-		Concurrency: optional.Some[uint](4),
-	}
+// services decides which processes shall run. It fills in what a service leaves open (addresses, variables), keeps a
+// process from starting until all that it needs is ready, and takes a process away, when its service goes or the
+// machine is stopped, only after the processes that need it have gone. So services start in the order of their needs
+// and stop in the reverse order. How a service is doing is its status.
+//
+// Once started, a process is not stopped because something it needs has failed: it has to cope with that anyway.
+type services struct {
+	// self is the path of this program, root the absolute path of the root directory; both are for the environment
+	// of services.
+	self, root string
+	status     *operator.StatusOf[resources.ServiceData]
 }
 
-// MapInput implements [controller.QController]: whose turn is it when something else than the service changes?
-func (ctrl *ServiceController) MapInput(
-	ctx context.Context, _ *zap.Logger, r controller.QRuntime, in controller.ReducedResourceMetadata,
-) ([]resource.Pointer, error) {
-	own := resources.NewService(in.ID()).Metadata()
+// NewServiceController returns the controller of the services.
+func NewServiceController(self, root string) *operator.Controller[*resources.Service] {
+	// Who makes services out of the document destroys them, too.
+	c := operator.For[*resources.Service](serviceController).WithoutDestroyer()
+	s := &services{self, root, operator.Status[resources.ServiceData, resources.ServiceStatusExtension](c)}
 
-	switch in.Type() {
-	case resources.RestartRequestType:
-		return []resource.Pointer{own}, nil
-	case resources.PowerStateType:
-		return services(ctx, r)
-	case resources.ProcessType:
-		// A process that has gone may be the last that others waited for to go. Who that is cannot be told from the
-		// process any more, so all who wait are asked.
-		waiting, err := ctrl.leaving(ctx, r)
+	operator.Owns[*resources.Process](c)
+	operator.Watch(c, operator.SameID[*resources.ProcessStatus])
+	operator.Watch(c, operator.SameID[*resources.HealthStatus])
+	operator.Watch(c, operator.SameID[*resources.RestartRequest])
+	operator.WatchNamed[*resources.PowerState](c, func(*resources.Service) []resource.ID { return []resource.ID{resources.TheMachine} })
+	operator.WatchNamed[*resources.Endpoint](c, func(svc *resources.Service) []resource.ID {
+		return append([]resource.ID{svc.Metadata().ID()}, svc.TypedSpec().Needs...)
+	})
 
-		return append(waiting, own), err
-	case resources.EndpointType:
-		dependents, err := services(ctx, r, needing(in.ID()))
+	// A service waits for what it needs to be ready, and when it stops for those that need it to be gone.
+	operator.WatchNamed[*resources.ServiceStatus](c, func(svc *resources.Service) []resource.ID { return svc.TypedSpec().Needs })
+	operator.Watch(c, func(process *resources.Process) []resource.ID { return resources.Needs(process.Metadata()) })
 
-		return append(dependents, own), err
-	case resources.ServiceStatusType:
-		return services(ctx, r, needing(in.ID()))
-	default:
-		return nil, fmt.Errorf("unexpected input %s", in.Type())
-	}
+	return c.Reconcile(s.reconcile).Finalize(serviceController, s.stop)
 }
 
-// needing selects what carries the label of a needed service.
-func needing(service resource.ID) state.ListOption {
-	return state.WithLabelQuery(resource.LabelExists(resources.NeedLabel(service)))
-}
-
-func services(ctx context.Context, r controller.Reader, opts ...state.ListOption) ([]resource.Pointer, error) {
-	list, err := safe.ReaderListAll[*resources.Service](ctx, r, opts...)
+func (s *services) reconcile(ctx context.Context, svc *resources.Service, c *operator.Context[*resources.Service]) error {
+	off, err := powerOff(ctx, c.Runtime())
 	if err != nil {
-		return nil, err
+		return err
 	}
 
-	return pointers(list), nil
-}
-
-// leaving lists the services that shall have no process.
-func (ctrl *ServiceController) leaving(ctx context.Context, r controller.Reader) ([]resource.Pointer, error) {
-	off, err := powerOff(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-
-	list, err := safe.ReaderListAll[*resources.Service](ctx, r)
-	if err != nil {
-		return nil, err
-	}
-
-	var leaving []resource.Pointer
-
-	for svc := range list.All() {
-		if off || svc.Metadata().Phase() == resource.PhaseTearingDown {
-			leaving = append(leaving, svc.Metadata())
+	if off {
+		if err := s.stop(ctx, svc, &c.StageContext); err != nil {
+			return err
 		}
+
+		return operator.Wait("Stopped", operator.Message("the machine is being stopped"))
 	}
 
-	return leaving, nil
-}
-
-// powerOff tells whether the host program wants everything to stop. Without a word from it, the machine runs.
-func powerOff(ctx context.Context, r controller.Reader) (bool, error) {
-	power, err := found(safe.ReaderGetByID[*resources.PowerState](ctx, r, resources.TheMachine))
-	if err != nil || power == nil {
-		return false, err
-	}
-
-	return power.TypedSpec().Off, nil
-}
-
-// Reconcile implements [controller.QController].
-func (ctrl *ServiceController) Reconcile(ctx context.Context, logger *zap.Logger, r controller.QRuntime, ptr resource.Pointer) error {
-	svc, err := found(safe.ReaderGetByID[*resources.Service](ctx, r, ptr.ID()))
+	status, err := s.observe(ctx, svc, c)
 	if err != nil {
 		return err
 	}
 
-	if svc == nil {
-		// There is nothing to restart either.
-		return ctrl.dismissRequest(ctx, r, ptr.ID())
-	}
-
-	off, err := powerOff(ctx, r)
+	process, err := s.process(ctx, svc, c)
 	if err != nil {
 		return err
 	}
 
-	if off || svc.Metadata().Phase() == resource.PhaseTearingDown {
-		return ctrl.stop(ctx, logger, r, svc)
+	health, err := found(operator.Get[*resources.HealthStatus](ctx, c, svc.Metadata().ID()))
+	if err != nil {
+		return err
 	}
 
-	return ctrl.run(ctx, logger, r, svc)
+	return readiness(*process.TypedSpec(), status, health)
 }
 
-// stop takes the process of a service away, when its turn has come.
-func (ctrl *ServiceController) stop(ctx context.Context, logger *zap.Logger, r controller.QRuntime, svc *resources.Service) error {
+// observe notes what is known of the process of a service, which may be nil.
+func (s *services) observe(ctx context.Context, svc *resources.Service, c operator.Pass) (*resources.ProcessStatus, error) {
+	status, err := found(operator.Get[*resources.ProcessStatus](ctx, c, svc.Metadata().ID()))
+
+	s.status.Set(c, func(data *resources.ServiceData) {
+		if data.PID = 0; status != nil {
+			data.PID, data.Restarts = status.TypedSpec().PID, status.TypedSpec().Restarts
+		}
+	})
+
+	return status, err
+}
+
+// stop takes the process of a service away, when its turn has come, and has nothing more to do when it is gone.
+func (s *services) stop(ctx context.Context, svc *resources.Service, c *operator.StageContext) error {
+	if _, err := s.observe(ctx, svc, c); err != nil {
+		return err
+	}
+
 	id := svc.Metadata().ID()
 
-	dependents, err := safe.ReaderListAll[*resources.Process](ctx, r, needing(id))
+	dependents, err := operator.List[*resources.Process](ctx, c, state.WithLabelQuery(resource.LabelExists(resources.NeedLabel(id))))
 	if err != nil {
 		return err
 	}
 
-	if dependents.Len() > 0 {
-		logger.Debug("service waits for its dependents to stop", zap.String("service", id), zap.Int("dependents", dependents.Len()))
-
-		return nil // each of them wakes the service when it has gone
+	if len(dependents) > 0 {
+		return operator.Wait("Stopping", operator.Message("waits for %d that need it to stop", len(dependents)))
 	}
 
-	gone, err := ctrl.removeProcess(ctx, r, id)
-	if err != nil || !gone {
+	if err := operator.Prune[*resources.Process](ctx, c); err != nil {
 		return err
 	}
 
-	if err := ctrl.dismissRequest(ctx, r, id); err != nil {
-		return err
+	process, err := found(operator.Get[*resources.Process](ctx, c, id))
+	if err == nil && process != nil {
+		return operator.Wait("Stopping", operator.Message("its process has not ended yet"))
 	}
 
-	// Once the finalizer is off, the service may be gone at any time.
-	if svc.Metadata().Phase() == resource.PhaseTearingDown && svc.Metadata().Finalizers().Has(ctrl.Name()) {
-		return r.RemoveFinalizer(ctx, svc.Metadata(), ctrl.Name())
-	}
-
-	return nil
+	return err
 }
 
-// removeProcess tears the process of a service down and destroys it when nobody holds it. It tells whether it is gone;
-// if not, it wakes the service when that changes.
-func (ctrl *ServiceController) removeProcess(ctx context.Context, r controller.QRuntime, id resource.ID) (bool, error) {
-	md := resources.NewProcess(id).Metadata()
-
-	ready, err := r.Teardown(ctx, md)
-
-	switch {
-	case state.IsNotFoundError(err):
-		return true, nil
-	case err != nil:
-		return false, err
-	case !ready:
-		return false, nil
-	}
-
-	return true, r.Destroy(ctx, md)
-}
-
-// run writes the process of a service.
-func (ctrl *ServiceController) run(ctx context.Context, logger *zap.Logger, r controller.QRuntime, svc *resources.Service) error {
-	id, md := svc.Metadata().ID(), svc.Metadata()
-
-	if !md.Finalizers().Has(ctrl.Name()) {
-		if err := r.AddFinalizer(ctx, md, ctrl.Name()); err != nil {
-			return err
-		}
-	}
-
-	old, err := found(safe.ReaderGetByID[*resources.Process](ctx, r, id))
+// process writes the process of a service.
+func (s *services) process(ctx context.Context, svc *resources.Service, c operator.Pass) (*resources.Process, error) {
+	spec, err := s.fillIn(ctx, c, *svc.TypedSpec())
 	if err != nil {
-		return err
+		return nil, err
 	}
 
-	if old != nil && old.Metadata().Phase() == resource.PhaseTearingDown {
-		// The service is wanted again while its last process stops.
-		gone, err := ctrl.removeProcess(ctx, r, id)
-		if err != nil || !gone {
-			return err
+	request, err := found(operator.Get[*resources.RestartRequest](ctx, c, svc.Metadata().ID()))
+	if err != nil {
+		return nil, err
+	}
+
+	return operator.EnsureWithResult(ctx, c, &resources.Process{}, func(process *resources.Process) {
+		old := *process.TypedSpec()
+
+		if spec.Attempt = old.Attempt; request != nil {
+			spec.Attempt = attempt(request)
 		}
 
-		old = nil
-	}
+		if len(old.WaitingFor) == 0 && old.Revision == spec.Revision {
+			spec.WaitingFor = nil // it was let go before
+		}
 
-	spec, complete, err := ctrl.fillIn(ctx, r, *svc.TypedSpec())
-	if err != nil || !complete {
-		return err
-	}
-
-	request, err := found(safe.ReaderGetByID[*resources.RestartRequest](ctx, r, id))
-	if err != nil {
-		return err
-	}
-
-	if request != nil && request.Metadata().Phase() == resource.PhaseTearingDown {
-		request = nil // it was met before
-	}
-
-	switch {
-	case request != nil:
-		// The time of the request tells it from the next one; met twice, it restarts once.
-		spec.Attempt = request.Metadata().Created().UTC().Format(time.RFC3339Nano)
-	case old != nil:
-		spec.Attempt = old.TypedSpec().Attempt
-	}
-
-	if old != nil && len(old.TypedSpec().WaitingFor) == 0 && old.TypedSpec().Revision == spec.Revision {
-		spec.WaitingFor = nil // it was let go before
-	}
-
-	if err := safe.WriterModify(ctx, r, resources.NewProcess(id), func(process *resources.Process) error {
-		*process.TypedSpec() = spec
-		*process.Metadata().Labels() = *md.Labels()
-
-		return nil
-	}); err != nil {
-		return err
-	}
-
-	if request == nil {
-		return nil
-	}
-
-	logger.Info("restart requested", zap.String("service", id), zap.String("reason", request.TypedSpec().Reason))
-
-	return ctrl.dismissRequest(ctx, r, id)
+		*process.TypedSpec(), *process.Metadata().Labels() = spec, *svc.Metadata().Labels()
+	})
 }
 
-// fillIn makes a process of a service. It is not complete when an address is missing, which wakes the service when it
-// comes.
-func (ctrl *ServiceController) fillIn(
-	ctx context.Context, r controller.Reader, svc resources.ServiceSpec,
-) (spec resources.ProcessSpec, complete bool, err error) {
+// attempt identifies a request by its time, which tells it from the next one; met twice, it restarts once.
+func attempt(request *resources.RestartRequest) string {
+	return request.Metadata().Created().UTC().Format(time.RFC3339Nano)
+}
+
+// fillIn makes a process of a service, and waits for its address where it has one.
+func (s *services) fillIn(ctx context.Context, c operator.Pass, svc resources.ServiceSpec) (spec resources.ProcessSpec, err error) {
 	env := maps.Clone(svc.Env)
 	if env == nil {
 		env = make(map[string]string)
 	}
 
-	env[document.VarSelf], env[document.VarRoot], env[document.VarName] = ctrl.Self, ctrl.Root, svc.Name
+	env[document.VarSelf], env[document.VarRoot], env[document.VarName] = s.self, s.root, svc.Name
 
 	spec = resources.ProcessSpec{
 		Revision: svc.Revision(),
@@ -296,32 +178,41 @@ func (ctrl *ServiceController) fillIn(
 		Health:   svc.Health,
 	}
 
+	var address string
+
 	if svc.Port != 0 {
-		endpoint, err := found(safe.ReaderGetByID[*resources.Endpoint](ctx, r, svc.Name))
-		if err != nil || endpoint == nil {
-			return spec, false, err
+		endpoint, err := found(operator.Get[*resources.Endpoint](ctx, c, svc.Name))
+		if err != nil {
+			return spec, err
 		}
 
-		env[document.VarPort], env[document.VarAddress] = fmt.Sprint(endpoint.TypedSpec().Port), endpoint.TypedSpec().Address
+		if endpoint == nil {
+			return spec, operator.Wait("Pending", operator.Message("has no address yet"))
+		}
+
+		address = endpoint.TypedSpec().Address
+		env[document.VarPort], env[document.VarAddress] = fmt.Sprint(endpoint.TypedSpec().Port), address
 
 		if svc.Health.Path != "" {
-			spec.HealthURL = "http://" + endpoint.TypedSpec().Address + svc.Health.Path
+			spec.HealthURL = "http://" + address + svc.Health.Path
 		}
 	}
 
+	s.status.Set(c, func(data *resources.ServiceData) { data.Address = address })
+
 	for _, need := range svc.Needs {
-		endpoint, err := found(safe.ReaderGetByID[*resources.Endpoint](ctx, r, need))
+		endpoint, err := found(operator.Get[*resources.Endpoint](ctx, c, need))
 		if err != nil {
-			return spec, false, err
+			return spec, err
 		}
 
 		if endpoint != nil {
 			env[document.AddressVariable(need)] = endpoint.TypedSpec().Address
 		}
 
-		ready, err := isReady(ctx, r, need)
+		ready, err := isReady(ctx, c, need)
 		if err != nil {
-			return spec, false, err
+			return spec, err
 		}
 
 		if !ready {
@@ -337,32 +228,19 @@ func (ctrl *ServiceController) fillIn(
 		spec.Env = append(spec.Env, name+"="+env[name])
 	}
 
-	return spec, true, nil
+	return spec, nil
 }
 
 // isReady tells whether a service is ready as it is meant to be now: what its status says of a time before it was
 // changed does not count.
-func isReady(ctx context.Context, r controller.Reader, id resource.ID) (bool, error) {
-	status, err := found(safe.ReaderGetByID[*resources.ServiceStatus](ctx, r, id))
-	if err != nil || status == nil || !status.TypedSpec().Ready {
-		return false, err
-	}
-
-	svc, err := found(safe.ReaderGetByID[*resources.Service](ctx, r, id))
+func isReady(ctx context.Context, c operator.Pass, id resource.ID) (bool, error) {
+	svc, err := found(operator.Get[*resources.Service](ctx, c, id))
 	if err != nil || svc == nil {
 		return false, err
 	}
 
-	return status.TypedSpec().Revision == svc.TypedSpec().Revision(), nil
-}
+	status, err := found(operator.Cached[*resources.ServiceStatus](ctx, c, id))
+	view := operator.Joined(svc, status)
 
-// dismissRequest tears down the request to restart a service, if there is one. It belongs to nobody, and the destroy
-// controller does the rest.
-func (ctrl *ServiceController) dismissRequest(ctx context.Context, r controller.QRuntime, id resource.ID) error {
-	_, err := r.Teardown(ctx, resources.NewRestartRequest(id).Metadata(), controller.WithOwner(""))
-	if state.IsNotFoundError(err) {
-		return nil
-	}
-
-	return err
+	return !view.Stale && view.Status.Conditions.Holds(operator.Ready), err
 }

@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
-	"github.com/cosi-project/runtime/pkg/controller/generic/destroy"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
-	"github.com/siderolabs/gen/optional"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/operator"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
+	"github.com/switchyard-run/switchyard/cmd/example/internal/supervise"
 )
 
 func copySpec(to, from resource.Resource) error {
@@ -42,13 +44,6 @@ func service(name string, needs ...string) *resources.Service {
 	return svc
 }
 
-func status(name string, ready bool) *resources.ServiceStatus {
-	st := resources.NewServiceStatus(name)
-	st.TypedSpec().Ready, st.TypedSpec().Revision = ready, service(name).TypedSpec().Revision()
-
-	return st
-}
-
 func endpoint(name, address string) *resources.Endpoint {
 	ep := resources.NewEndpoint(name)
 	*ep.TypedSpec() = resources.EndpointSpec{Port: 80, Address: address}
@@ -59,13 +54,11 @@ func endpoint(name, address string) *resources.Endpoint {
 func runService(t *testing.T) *bench {
 	t.Helper()
 
-	return run(t, func(engine controller.Engine) error {
-		if err := engine.RegisterQController(destroy.NewController[*resources.RestartRequest](optional.None[uint]())); err != nil {
-			return err
-		}
+	return run(t, registerServices)
+}
 
-		return engine.RegisterQController(&controllers.ServiceController{Self: "/bin/self", Root: "/root"})
-	})
+func registerServices(engine controller.Engine) error {
+	return operator.Register(engine, controllers.NewServiceController("/bin/self", "/root").WithoutEvents(), controllers.NewRestartController())
 }
 
 func any[R resource.Resource](R) bool { return true }
@@ -102,11 +95,14 @@ func TestAProcessIsLetGoOnce(t *testing.T) {
 	b.put(service("web", "db"))
 	await(b, "web", func(p *resources.Process) bool { return len(p.TypedSpec().WaitingFor) == 1 })
 
-	b.put(status("db", true))
+	b.put(running(service("db"), 1, time.Time{}))
 	await(b, "web", func(p *resources.Process) bool { return len(p.TypedSpec().WaitingFor) == 0 })
 
 	// What it needs fails, which does not stop it. The request is met after that, so the failure has been seen then.
-	b.put(status("db", false))
+	failed := running(service("db"), 1, time.Time{})
+	failed.TypedSpec().State = string(supervise.Waiting)
+	b.put(failed)
+	await(b, "db", func(st *resources.ServiceStatus) bool { return !st.TypedSpec().Conditions.Holds(operator.Ready) })
 	require.NoError(t, b.state.Create(t.Context(), resources.NewRestartRequest("web")))
 
 	process := await(b, "web", func(p *resources.Process) bool { return p.TypedSpec().Attempt != "" })
@@ -129,7 +125,7 @@ func TestAChangeOfBoth(t *testing.T) {
 	b := runService(t)
 
 	b.put(service("db"))
-	b.put(status("db", true))
+	b.put(running(service("db"), 1, time.Time{}))
 	b.put(service("web", "db"))
 	await(b, "web", func(p *resources.Process) bool { return len(p.TypedSpec().WaitingFor) == 0 })
 
@@ -146,9 +142,7 @@ func TestAChangeOfBoth(t *testing.T) {
 	process := await(b, "web", func(p *resources.Process) bool { return p.TypedSpec().Revision == web.TypedSpec().Revision() })
 	assert.Equal(t, []string{"db"}, process.TypedSpec().WaitingFor)
 
-	ready := status("db", true)
-	ready.TypedSpec().Revision = db.TypedSpec().Revision()
-	b.put(ready)
+	b.put(running(db, 2, time.Time{}))
 	await(b, "web", func(p *resources.Process) bool { return len(p.TypedSpec().WaitingFor) == 0 })
 }
 

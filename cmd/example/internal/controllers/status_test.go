@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/switchyard-run/switchyard/operator"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/document"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/resources"
@@ -44,77 +46,79 @@ func health(name string, instance uint64, verdict resources.Verdict) *resources.
 }
 
 func TestTheStatusOfAService(t *testing.T) {
-	b := run(t, func(engine controller.Engine) error {
-		return engine.RegisterQController(controllers.NewServiceStatusController())
-	})
+	b := runService(t)
 
 	svc := service("web", "db")
+
+	b.put(service("db"))
 	b.put(svc)
 
-	expect := func(state string, ready bool) {
+	// The reason is none when the service is ready.
+	expect := func(reason string) {
 		t.Helper()
 
-		st := await(b, "web", func(st *resources.ServiceStatus) bool { return st.TypedSpec().State == state })
-		assert.Equal(t, ready, st.TypedSpec().Ready, state)
-		assert.Equal(t, svc.TypedSpec().Revision(), st.TypedSpec().Revision)
+		await(b, "web", func(st *resources.ServiceStatus) bool {
+			ready, _ := st.TypedSpec().Conditions.Get(operator.Ready)
+
+			return ready.Status == operator.True && reason == "" || ready.Status == operator.False && ready.Reason == reason
+		})
 	}
 
-	expect("pending", false)
-
-	p := process(svc)
-	p.TypedSpec().WaitingFor = []string{"db"}
-	b.put(p)
+	expect("Pending")
 
 	held := running(svc, 0, time.Time{})
 	held.TypedSpec().State = string(supervise.Held)
 	b.put(held)
-	expect("waiting", false)
+	expect("Waiting")
 
-	p.TypedSpec().WaitingFor = nil
-	b.put(p)
+	b.put(running(service("db"), 1, time.Time{}))
+	await(b, "web", func(p *resources.Process) bool { return len(p.TypedSpec().WaitingFor) == 0 })
 
 	fresh := running(svc, 1, time.Time{})
 	fresh.TypedSpec().Settled = false
 	b.put(fresh)
-	expect("starting", false)
+	expect("Starting")
 
 	b.put(running(svc, 1, time.Time{}))
-	expect("running", true)
+	expect("")
+
+	// What runs is not what the document says any more.
+	svc.TypedSpec().Port, svc.TypedSpec().Health.Path = 80, "/healthz"
+	b.put(svc)
+	expect("Pending")
+	b.put(endpoint("web", "127.0.0.1:80"))
+	expect("Updating")
 
 	// With a check, running is not enough, and the checks of an earlier process do not count.
-	p.TypedSpec().HealthURL = "http://127.0.0.1"
-	b.put(p)
+	b.put(running(svc, 1, time.Time{}))
 	b.put(health("web", 0, resources.Failing))
-	expect("starting", false)
+	expect("Starting")
 
 	for _, c := range []struct {
 		verdict resources.Verdict
-		state   string
-		ready   bool
+		reason  string
 	}{
-		{resources.Passing, "running", true},
-		{resources.Doubtful, "doubtful", true},
-		{resources.Failing, "failing", false},
-		{resources.Starting, "starting", false},
+		{resources.Passing, ""},
+		{resources.Failing, "Failing"},
+		{resources.Doubtful, ""},
+		{resources.Starting, "Starting"},
 	} {
 		b.put(health("web", 1, c.verdict))
-		expect(c.state, c.ready)
+		expect(c.reason)
 	}
 
 	failed := running(svc, 1, time.Time{})
 	failed.TypedSpec().State, failed.TypedSpec().PID = string(supervise.Waiting), 0
 	b.put(failed)
-	expect("failed", false)
+	expect("Failed")
 
 	done := running(svc, 1, time.Time{})
 	done.TypedSpec().State = string(supervise.Done)
 	b.put(done)
-	expect("done", true)
+	expect("")
 
-	// What runs is not what the document says any more.
-	svc.TypedSpec().Env = map[string]string{"A": "1"}
-	b.put(svc)
-	expect("updating", false)
+	data := await(b, "web", any[*resources.ServiceStatus]).TypedSpec().Data
+	assert.Equal(t, resources.ServiceData{PID: 42, Address: "127.0.0.1:80"}, data)
 }
 
 func TestHealthChecks(t *testing.T) {
@@ -171,7 +175,7 @@ func TestHealthChecks(t *testing.T) {
 // written is the status of a file that is in place.
 func written(file *resources.File) *resources.FileStatus {
 	st := resources.NewFileStatus(file.Metadata().ID())
-	*st.TypedSpec() = resources.FileStatusSpec{InPlace: true, Digest: file.TypedSpec().Digest}
+	*st.TypedSpec() = reported[resources.FileData](file, operator.True, "Reconciled", "")
 
 	return st
 }
@@ -207,7 +211,7 @@ func TestWhatIsMissing(t *testing.T) {
 	old.TypedSpec().Set("old\n", 0o644)
 	old.TypedSpec().Revision = old.TypedSpec().Digest
 	b.put(old)
-	b.put(written(old))
+	b.put(written(await(b, "etc/hostname", any[*resources.File])))
 
 	svc := service("web")
 	doc := resources.NewDocument()
@@ -238,25 +242,40 @@ func TestWhatIsMissing(t *testing.T) {
 		st := written(await(b, path, any[*resources.File]))
 
 		if path == "etc/hosts" {
-			st.TypedSpec().InPlace, st.TypedSpec().Message = false, "the disk is full"
+			st.TypedSpec().Conditions[0] = operator.Condition{
+				Type: operator.Ready, Status: operator.False, Reason: "Obstructed", Message: "the disk is full",
+			}
 		}
 
 		b.put(st)
 	}
 
-	missing("file etc/hosts: the disk is full", "service web: pending")
+	missing("file etc/hosts: Obstructed, the disk is full", "service web: pending")
 
 	// A status about another state of the service does not count.
-	st := status("web", true)
-	b.put(st)
+	report := func(svc *resources.Service, ready operator.ConditionStatus, reason, message string) {
+		st := resources.NewServiceStatus("web")
+		*st.TypedSpec() = reported[resources.ServiceData](svc, ready, reason, message)
+		b.put(st)
+	}
 
-	st.TypedSpec().Revision = svc.TypedSpec().Revision()
-	b.put(st)
-	missing("file etc/hosts: the disk is full")
+	other := service("web")
+	other.TypedSpec().Env = map[string]string{"A": "1"}
+	b.put(other)
+	stale := await(b, "web", any[*resources.Service])
+	report(stale, operator.True, "Reconciled", "")
+	b.put(svc)
+
+	current := await(b, "web", func(s *resources.Service) bool { return s.TypedSpec().Env == nil })
+	missing("file etc/hosts: Obstructed, the disk is full", "service web: pending")
+	report(current, operator.False, "Failed", "exited with code 7")
+	missing("file etc/hosts: Obstructed, the disk is full", "service web: Failed, exited with code 7")
+	report(current, operator.True, "Reconciled", "")
+	missing("file etc/hosts: Obstructed, the disk is full")
 
 	b.put(service("old"))
 	b.put(resources.NewFile("gone"))
-	missing("file etc/hosts: the disk is full", "file gone: has left the document and is being removed",
+	missing("file etc/hosts: Obstructed, the disk is full", "file gone: has left the document and is being removed",
 		"service old: has left the document and is being stopped")
 
 	b.put(written(await(b, "etc/hosts", any[*resources.File])))

@@ -6,55 +6,43 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/resource/meta"
 	"github.com/cosi-project/runtime/pkg/resource/typed"
+
+	"github.com/switchyard-run/switchyard/operator"
 )
 
 // FileStatusType is the type of [FileStatus].
 const FileStatusType resource.Type = "FileStatuses" + suffix
 
-// FileStatus tells whether a [File] lies in its place. Its ID is the path.
-type FileStatus = typed.Resource[FileStatusSpec, FileStatusExtension]
+// FileStatus tells whether a [File] lies in its place. Its ID is the path. Its condition Ready says whether it does, with
+// content and mode of the generation that was observed, and if not, what is in the way.
+type FileStatus = operator.StatusResource[FileData, FileStatusExtension]
 
 // NewFileStatus returns a FileStatus, with an empty spec.
 func NewFileStatus(id resource.ID) *FileStatus {
-	return typed.NewResource[FileStatusSpec, FileStatusExtension](
+	return typed.NewResource[operator.StatusSpec[FileData], FileStatusExtension](
 		resource.NewMetadata(Machine, FileStatusType, id, resource.VersionUndefined),
-		FileStatusSpec{},
+		operator.StatusSpec[FileData]{},
 	)
 }
 
-// FileStatusSpec is what was found under the root.
-type FileStatusSpec struct {
-	// InPlace tells that the file lies there with the content and mode of Digest.
-	InPlace bool `yaml:"inPlace" protobuf:"1"`
-	// Digest is the digest of the [FileSpec] this is about.
-	Digest string `yaml:"digest" protobuf:"2"`
+// FileData is what else there is to say.
+type FileData struct {
 	// Repairs counts how often the file was put back after somebody else had changed it.
-	Repairs int `yaml:"repairs" protobuf:"3"`
-	// Message is the reason of the last repair, or why the file is not in place.
-	Message string `yaml:"message,omitempty" protobuf:"4"`
+	Repairs int `yaml:"repairs" protobuf:"1"`
+	// Repaired is the reason of the last repair.
+	Repaired string `yaml:"repaired,omitempty" protobuf:"2"`
 }
 
 // DeepCopy implements the contract of typed resources.
-func (s FileStatusSpec) DeepCopy() FileStatusSpec {
-	return s
-}
+func (s FileData) DeepCopy() FileData { return s }
 
-// String sums the spec up in one line.
-func (s FileStatusSpec) String() string {
-	text := "in place"
-	if !s.InPlace {
-		text = "not in place"
+// String sums the data up in one line.
+func (s FileData) String() string {
+	if s.Repairs == 0 {
+		return ""
 	}
 
-	if s.Repairs > 0 {
-		text += fmt.Sprintf(", repairs: %d", s.Repairs)
-	}
-
-	if s.Message != "" {
-		text += ", " + s.Message
-	}
-
-	return text
+	return fmt.Sprintf("repairs: %d, the last because %s", s.Repairs, s.Repaired)
 }
 
 // FileStatusExtension describes the type to clients.
@@ -65,10 +53,9 @@ func (FileStatusExtension) ResourceDefinition() meta.ResourceDefinitionSpec {
 	return meta.ResourceDefinitionSpec{
 		Type:             FileStatusType,
 		DefaultNamespace: Machine,
-		PrintColumns: []meta.PrintColumn{
-			{Name: "In place", JSONPath: "{.inPlace}"},
-			{Name: "Repairs", JSONPath: "{.repairs}"},
-			{Name: "Message", JSONPath: "{.message}"},
-		},
+		PrintColumns: append(readyColumns(),
+			meta.PrintColumn{Name: "Repairs", JSONPath: "{.data.repairs}"},
+			meta.PrintColumn{Name: "Repaired", JSONPath: "{.data.repaired}"},
+		),
 	}
 }

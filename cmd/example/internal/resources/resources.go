@@ -12,6 +12,7 @@ package resources
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/resource/meta"
@@ -19,6 +20,9 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/registry"
 	"github.com/siderolabs/gen/ensure"
+
+	"github.com/switchyard-run/switchyard/generation"
+	"github.com/switchyard-run/switchyard/operator"
 )
 
 const (
@@ -34,10 +38,20 @@ const TheMachine resource.ID = "machine"
 // suffix ends the name of every type.
 const suffix = ".appliance.switchyard.run"
 
-// NeedLabel marks a [Service] and its [Process] with a service that it needs. Labels outlive the resource by one
-// event, so whoever waits for the last dependent to go learns who that was.
+// NeedLabel marks a [Service] and its [Process] with a service that it needs.
 func NeedLabel(service string) string {
 	return needPrefix + service
+}
+
+// Needs lists the services that a resource is marked with.
+func Needs(md *resource.Metadata) (services []resource.ID) {
+	for _, label := range md.Labels().Keys() {
+		if service, ok := strings.CutPrefix(label, needPrefix); ok {
+			services = append(services, service)
+		}
+	}
+
+	return services
 }
 
 const needPrefix = "needs" + suffix + "/"
@@ -47,10 +61,19 @@ func All() []meta.ResourceWithRD {
 	return []meta.ResourceWithRD{
 		&PowerState{}, &Document{}, &ConfigStatus{}, &RestartRequest{},
 		&Hostname{}, &Resolver{}, &TimeServer{}, &Facts{},
-		&Template{}, &File{}, &FileStatus{},
+		&Template{}, &File{}, &DiskStatus{}, &FileStatus{},
 		&Service{}, &Endpoint{}, &Process{}, &ProcessStatus{}, &HealthStatus{}, &ServiceStatus{},
 		&MachineStatus{},
 	}
+}
+
+// Stamped returns the state with generations and uids for what has a status of its own, so that a status says which state of
+// it was looked at. It belongs where all writers are behind it.
+func Stamped(core state.CoreState) state.CoreState { return StampedWith(core, nil) }
+
+// StampedWith is [Stamped] with uids that somebody else makes.
+func StampedWith(core state.CoreState, newUID func() string) state.CoreState {
+	return generation.Wrap(core, generation.Config{Types: []resource.Type{ServiceType, FileType}, NewUID: newUID})
 }
 
 // Register writes the definitions of all types and namespaces to a state, where clients look them up.
@@ -99,12 +122,13 @@ func init() {
 	ensure.NoError(protobuf.RegisterDynamic[FactsSpec](FactsType, &Facts{}))
 	ensure.NoError(protobuf.RegisterDynamic[TemplateSpec](TemplateType, &Template{}))
 	ensure.NoError(protobuf.RegisterDynamic[FileSpec](FileType, &File{}))
-	ensure.NoError(protobuf.RegisterDynamic[FileStatusSpec](FileStatusType, &FileStatus{}))
+	ensure.NoError(protobuf.RegisterDynamic[DiskStatusSpec](DiskStatusType, &DiskStatus{}))
+	ensure.NoError(protobuf.RegisterDynamic[operator.StatusSpec[FileData]](FileStatusType, &FileStatus{}))
 	ensure.NoError(protobuf.RegisterDynamic[ServiceSpec](ServiceType, &Service{}))
 	ensure.NoError(protobuf.RegisterDynamic[EndpointSpec](EndpointType, &Endpoint{}))
 	ensure.NoError(protobuf.RegisterDynamic[ProcessSpec](ProcessType, &Process{}))
 	ensure.NoError(protobuf.RegisterDynamic[ProcessStatusSpec](ProcessStatusType, &ProcessStatus{}))
 	ensure.NoError(protobuf.RegisterDynamic[HealthStatusSpec](HealthStatusType, &HealthStatus{}))
-	ensure.NoError(protobuf.RegisterDynamic[ServiceStatusSpec](ServiceStatusType, &ServiceStatus{}))
+	ensure.NoError(protobuf.RegisterDynamic[operator.StatusSpec[ServiceData]](ServiceStatusType, &ServiceStatus{}))
 	ensure.NoError(protobuf.RegisterDynamic[MachineStatusSpec](MachineStatusType, &MachineStatus{}))
 }

@@ -134,8 +134,18 @@ func TestEveryColumnShowsAField(t *testing.T) {
 		require.NotEmpty(t, rd.PrintColumns, rd.Type)
 
 		for _, column := range rd.PrintColumns {
-			name := strings.TrimSuffix(strings.TrimPrefix(column.JSONPath, "{."), "}")
-			assert.Contains(t, fields, name, "%s: %s", rd.Type, column.Name)
+			// Of a field of a condition, the conditions are what is looked for.
+			path, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(column.JSONPath, "{."), "}"), "[")
+			above, name, nested := strings.Cut(path, ".")
+
+			in := fields
+			if nested {
+				in, _ = fields[above].(map[string]any)
+			} else {
+				name = above
+			}
+
+			assert.Contains(t, in, name, "%s: %s", rd.Type, column.Name)
 		}
 	}
 }

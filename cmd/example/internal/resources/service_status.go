@@ -1,60 +1,50 @@
 package resources
 
 import (
+	"fmt"
+
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/resource/meta"
 	"github.com/cosi-project/runtime/pkg/resource/typed"
+
+	"github.com/switchyard-run/switchyard/operator"
 )
 
 // ServiceStatusType is the type of [ServiceStatus].
 const ServiceStatusType resource.Type = "ServiceStatuses" + suffix
 
-// ServiceStatus tells how a [Service] is doing. Its ID is the name of the service.
-type ServiceStatus = typed.Resource[ServiceStatusSpec, ServiceStatusExtension]
+// ServiceStatus tells how a [Service] is doing. Its ID is the name of the service. Its condition Ready says whether
+// dependents may be started, and if not, why.
+type ServiceStatus = operator.StatusResource[ServiceData, ServiceStatusExtension]
 
 // NewServiceStatus returns a ServiceStatus, with an empty spec.
 func NewServiceStatus(id resource.ID) *ServiceStatus {
-	return typed.NewResource[ServiceStatusSpec, ServiceStatusExtension](
+	return typed.NewResource[operator.StatusSpec[ServiceData], ServiceStatusExtension](
 		resource.NewMetadata(Machine, ServiceStatusType, id, resource.VersionUndefined),
-		ServiceStatusSpec{},
+		operator.StatusSpec[ServiceData]{},
 	)
 }
 
-// ServiceStatusSpec joins what is known of the process, its health and what it waits for.
-type ServiceStatusSpec struct {
-	// Revision identifies the [ServiceSpec] this is about.
-	Revision string `yaml:"revision" protobuf:"1"`
-	// Ready tells that dependents may be started.
-	Ready bool `yaml:"ready" protobuf:"2"`
-	// State is a word for people.
-	State string `yaml:"state" protobuf:"3"`
+// ServiceData is what else there is to say.
+type ServiceData struct {
 	// PID is the process ID while there is a process.
-	PID int `yaml:"pid,omitempty" protobuf:"4"`
+	PID int `yaml:"pid,omitempty" protobuf:"1"`
 	// Restarts counts the starts after the first.
-	Restarts uint64 `yaml:"restarts" protobuf:"5"`
+	Restarts uint64 `yaml:"restarts" protobuf:"2"`
 	// Address is where the service listens, or empty.
-	Address string `yaml:"address,omitempty" protobuf:"6"`
-	// Message says why the service is not ready.
-	Message string `yaml:"message,omitempty" protobuf:"7"`
+	Address string `yaml:"address,omitempty" protobuf:"3"`
 }
 
 // DeepCopy implements the contract of typed resources.
-func (s ServiceStatusSpec) DeepCopy() ServiceStatusSpec {
-	return s
-}
+func (s ServiceData) DeepCopy() ServiceData { return s }
 
-// String sums the spec up in one line.
-func (s ServiceStatusSpec) String() string {
-	text := s.State
-	if s.Address != "" {
-		text += " at " + s.Address
+// String sums the data up in one line.
+func (s ServiceData) String() string {
+	if s.Address == "" {
+		return ""
 	}
 
-	if s.Message != "" {
-		text += ": " + s.Message
-	}
-
-	return text
+	return fmt.Sprintf("at %s", s.Address)
 }
 
 // ServiceStatusExtension describes the type to clients.
@@ -65,12 +55,20 @@ func (ServiceStatusExtension) ResourceDefinition() meta.ResourceDefinitionSpec {
 	return meta.ResourceDefinitionSpec{
 		Type:             ServiceStatusType,
 		DefaultNamespace: Machine,
-		PrintColumns: []meta.PrintColumn{
-			{Name: "Ready", JSONPath: "{.ready}"},
-			{Name: "State", JSONPath: "{.state}"},
-			{Name: "PID", JSONPath: "{.pid}"},
-			{Name: "Address", JSONPath: "{.address}"},
-			{Name: "Message", JSONPath: "{.message}"},
-		},
+		PrintColumns: append(readyColumns(),
+			meta.PrintColumn{Name: "PID", JSONPath: "{.data.pid}"},
+			meta.PrintColumn{Name: "Address", JSONPath: "{.data.address}"},
+		),
+	}
+}
+
+// readyColumns show the condition Ready of a status.
+func readyColumns() []meta.PrintColumn {
+	const ready = `{.conditions[?(@.type=="` + operator.Ready + `")]`
+
+	return []meta.PrintColumn{
+		{Name: "Ready", JSONPath: ready + ".status}"},
+		{Name: "Reason", JSONPath: ready + ".reason}"},
+		{Name: "Message", JSONPath: ready + ".message}"},
 	}
 }
