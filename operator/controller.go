@@ -116,6 +116,20 @@ func (c *Controller[P]) Every(d time.Duration) *Controller[P] {
 	return c
 }
 
+// Resync has a primary looked at again that long after a pass that has come to an end of any kind, as if it had changed: one
+// that went well, and one that has failed for good, which [Controller.Every] leaves alone. It is the net below everything
+// that tells of changes. The default is never: the engine misses none of what is in the state.
+func (c *Controller[P]) Resync(d time.Duration) *Controller[P] {
+	def := c.define()
+	if d <= 0 {
+		def.problem("Resync(%s): give it more than 0, or leave it out", d)
+	}
+
+	def.resync = d
+
+	return c
+}
+
 // Timeout bounds a pass: its handlers, and writing what they have said. A pass that takes longer has failed and is tried
 // again, whatever it has done; if a handler returns an error of its own by then, or waits, that is what it has come to. The
 // default is no bound. A handler that does not look at its context is waited for all the same.

@@ -25,6 +25,7 @@ type definition struct {
 	selector resource.LabelQuery
 	workers  int // 0 is 1
 	every    time.Duration
+	resync   time.Duration
 	timeout  time.Duration
 	mutates  bool
 	keeps    bool // somebody else destroys primaries

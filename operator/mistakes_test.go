@@ -229,6 +229,7 @@ func mistakes() []mistake {
 		{"a selector with a term that is nil", reconciled().Select(nil)},
 		{"no workers", reconciled().Workers(0)},
 		{"an interval that is 0", reconciled().Every(0)},
+		{"a resync at once", reconciled().Resync(0)},
 		{"a bound below 0", reconciled().Timeout(-time.Second)},
 		{"no time for events", reconciled().EventFlush(0)},
 		{"a recorder that is nil", reconciled().RecordEvents(nil)},

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -241,15 +242,26 @@ func (q *qController) engine(run *pass, res result) error {
 	case reconcile.Halted:
 		run.logger.Error("the pass has failed, and is not tried again until something changes", contain.Fields(res.err)...)
 
-		return nil
+		return again(q.def.resync)
 	}
 
 	switch {
 	case res.after > 0:
-		return controller.NewRequeueInterval(res.after)
-	case q.def.every > 0 && res.worked:
-		return controller.NewRequeueInterval(q.def.every)
+		return again(res.after)
+	case !res.worked:
+		return nil
+	case q.def.every > 0 && (q.def.resync == 0 || q.def.every < q.def.resync):
+		return again(q.def.every)
 	default:
+		return again(q.def.resync)
+	}
+}
+
+// again asks the engine for another pass after a time; 0 is not to ask.
+func again(after time.Duration) error {
+	if after == 0 {
 		return nil
 	}
+
+	return controller.NewRequeueInterval(after)
 }

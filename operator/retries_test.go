@@ -87,6 +87,15 @@ func TestWhenAPassComesAgain(t *testing.T) {
 		"as the pass says before":       {minute, operator.RequeueAfter(2 * time.Minute), []time.Duration{2 * time.Minute, 2 * time.Minute}},
 		"as a wait says":                {minute, operator.Wait("Waits", operator.After(100*time.Second)), []time.Duration{100 * time.Second, 100 * time.Second}},
 		"not again in spite of minutes": {minute, operator.Terminal(errors.New("no")), nil},
+		"at a resync though it failed for good": {
+			func(c *operator.Controller[*site]) { c.Every(time.Minute).Resync(2 * time.Minute) }, operator.Terminal(errors.New("no")),
+			[]time.Duration{2 * time.Minute, 2 * time.Minute},
+		},
+		"at a resync": {func(c *operator.Controller[*site]) { c.Resync(2 * time.Minute) }, nil, []time.Duration{2 * time.Minute, 2 * time.Minute}},
+		"each minute beside a resync": {
+			func(c *operator.Controller[*site]) { c.Every(time.Minute).Resync(2 * time.Minute) }, nil,
+			[]time.Duration{time.Minute, time.Minute, time.Minute, time.Minute},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
