@@ -150,7 +150,7 @@ func (run *pass) put(ctx context.Context, current, desired resource.Resource) er
 		return run.runtime.Create(ctx, desired)
 	case current.Metadata().Phase() == resource.PhaseTearingDown:
 		return run.replace(ctx, current, desired)
-	case resource.Equal(current, desired):
+	case same(current, desired):
 		return nil
 	default:
 		return run.runtime.Update(ctx, desired)
