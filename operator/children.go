@@ -3,11 +3,9 @@ package operator
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
-	"github.com/cosi-project/runtime/pkg/state"
 
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -122,6 +120,8 @@ func (run *pass) putChild(ctx context.Context, current, desired resource.Resourc
 	labels.Set(ParentLabel, parentText(run.def.primary, run.primary.Metadata().ID()))
 	labels.Set(ParentUIDLabel, run.incarnation)
 
+	run.offspring.add(run.primary.Metadata().ID(), reduced.KeyOf(desired.Metadata()))
+
 	return run.put(ctx, current, desired)
 }
 
@@ -197,27 +197,28 @@ func Prune[C generic.ResourceWithRD](ctx context.Context, c Pass, keep ...resour
 
 // prune removes the children of one kind and counts those that are not gone yet.
 func (run *pass) prune(ctx context.Context, kind reduced.Kind, keep []resource.ID) (left int, err error) {
-	list, err := run.runtime.ListUncached(ctx, resource.NewMetadata(kind.Namespace, kind.Type, "", resource.VersionUndefined),
-		state.WithLabelQuery(
-			resource.LabelEqual(ParentLabel, parentText(run.def.primary, run.primary.Metadata().ID())),
-			resource.LabelEqual(ParentUIDLabel, run.incarnation),
-		))
-	if err != nil {
-		return 0, err
-	}
+	parent := run.primary.Metadata().ID()
 
-	for _, child := range list.Items {
-		md := child.Metadata()
-		if slices.Contains(keep, md.ID()) || run.mine(md) != nil {
-			continue
-		}
-
-		gone, err := run.remove(ctx, md)
+	for _, key := range run.offspring.list(parent, kind, keep) {
+		child, err := run.find(ctx, key.Pointer())
 		if err != nil {
 			return 0, err
 		}
 
-		if !gone {
+		if child == nil || run.mine(child.Metadata()) != nil {
+			run.offspring.remove(parent, key)
+
+			continue
+		}
+
+		gone, err := run.remove(ctx, child.Metadata())
+		if err != nil {
+			return 0, err
+		}
+
+		if gone {
+			run.offspring.remove(parent, key)
+		} else {
 			left++
 		}
 	}

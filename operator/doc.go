@@ -29,5 +29,5 @@
 //
 // The package starts none; all of it runs in workers of the engine, and [App.Run] in its caller. For each controller it
 // remembers which primaries were mapped to from what is watched, in which life each primary with children was seen last, what
-// stands in the place of a child and is none, and which events were recorded in the last minute.
+// stands in the place of a child and is none, which children each primary may have, and which events were recorded in the last minute.
 package operator

@@ -19,11 +19,12 @@ import (
 
 // pass is one call of a controller for one primary.
 type pass struct {
-	def      *definition
-	blockers *blockers
-	runtime  controller.QRuntime
-	logger   *zap.Logger
-	clock    clockwork.Clock
+	def       *definition
+	blockers  *blockers
+	offspring *offspring
+	runtime   controller.QRuntime
+	logger    *zap.Logger
+	clock     clockwork.Clock
 
 	// primary is what the state had when the pass began, or right after the finalizer was put on it. Nobody changes it.
 	primary     resource.Resource

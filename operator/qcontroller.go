@@ -22,6 +22,7 @@ type qController struct {
 	lives      lives
 	references references
 	blockers   blockers
+	offspring  offspring
 
 	// learning is held by the pass that fills the references, and learned is closed once that is done.
 	learning chan struct{}
@@ -88,7 +89,14 @@ func (q *qController) MapInput(
 	}
 
 	if owned {
-		ids = append(append(ids, q.parents(md)...), q.blockers.take(reduced.Key{Kind: kind, ID: md.ID()})...)
+		child, parents := reduced.Key{Kind: kind, ID: md.ID()}, q.parents(md)
+
+		// Each of these has a pass now, which forgets it again if it is gone.
+		for _, id := range parents {
+			q.offspring.add(id, child)
+		}
+
+		ids = append(append(ids, parents...), q.blockers.take(child)...)
 	}
 
 	if status && (q.def.reports.updates || md.Phase() == resource.PhaseTearingDown) {
@@ -104,7 +112,10 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 		return err
 	}
 
-	run := &pass{def: q.def, blockers: &q.blockers, runtime: r, logger: logger.With(zap.String("id", ptr.ID())), clock: clockOf(ctx)}
+	run := &pass{
+		def: q.def, blockers: &q.blockers, offspring: &q.offspring,
+		runtime: r, logger: logger.With(zap.String("id", ptr.ID())), clock: clockOf(ctx),
+	}
 
 	// What is decided here is not decided by a cache: that something is missing there does not mean that it is gone.
 	primary, err := run.find(ctx, ptr)
@@ -141,6 +152,7 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 func (q *qController) forget(id resource.ID) {
 	q.lives.forget(id)
 	q.blockers.forget(id)
+	q.offspring.forget(id)
 }
 
 // hold puts the finalizer on a running primary that has to have it, and returns what it is then: it may be torn down, or gone.

@@ -163,13 +163,9 @@ func (q *qController) naming(ctx context.Context, r controller.QRuntime, watched
 	return ids, nil
 }
 
-// learn fills the references once, before the first pass: a source that moves away from a primary after that pass has looked
-// at it is known to have been there. A pass that comes while another one learns waits for it.
+// learn fills the references and the offspring once, before the first pass: a source that moves away from a primary after that pass
+// has looked at it is known to have been there. A pass that comes while another one learns waits for it.
 func (q *qController) learn(ctx context.Context, r controller.QRuntime) error {
-	if len(q.def.watched) == 0 {
-		return nil
-	}
-
 	select {
 	case <-q.learned:
 		return nil
@@ -193,6 +189,12 @@ func (q *qController) learn(ctx context.Context, r controller.QRuntime) error {
 
 		if err := q.learnKind(ctx, r, watched); err != nil {
 			return fmt.Errorf("learning which primaries depend on %s: %w", watched.kind.Type, err)
+		}
+	}
+
+	for _, owned := range q.def.owned {
+		if err := q.learnChildren(ctx, r, owned.kind); err != nil {
+			return fmt.Errorf("learning which children there are of type %s: %w", owned.kind.Type, err)
 		}
 	}
 
