@@ -78,6 +78,7 @@ func workloads() []*workload {
 		chainWorkloads(),
 		memoryWorkloads(),
 		habitWorkloads(),
+		operatorWorkloads(),
 	)
 }
 
