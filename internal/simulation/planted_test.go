@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// planted is a fault that is planted into a copy of a file of the engine, which the compiler is then given in its place.
+// planted is a fault that is planted into a copy of a file, which the compiler is then given in its place.
 type planted struct {
 	name, file, old, new string
 	// found is the test that has to find it.
 	found string
 }
 
-// faults are classic faults of such engines, each of which somebody has had.
+// faults are classic faults of such engines, each of which somebody has had, and of layers like the package operator.
 var faults = []planted{
 	{
 		name: "events lost when a watch is resumed", file: "runtime/session.go", found: "TestStormyWorlds$",
@@ -111,10 +111,123 @@ var faults = []planted{
 		name: "an update of inputs opens no watch", file: "runtime/register.go", found: "TestQuietWorlds",
 		old: "\tr.watches.adjust(touched)\n\n\tr.mu.Lock()\n\tctx := e.ctx", new: "\tr.mu.Lock()\n\tctx := e.ctx",
 	},
+	{
+		name: "in operators, a primary let go before its children", file: "operator/cleanup.go", found: "TestStormyOperators$",
+		old: "if left > 0 {",
+		new: "if false {",
+	},
+	{
+		name: "in operators, a status left behind", file: "operator/cleanup.go", found: "TestStormyOperators$",
+		old: "if run.status.current != nil {\n\t\trun.statusGoes = true",
+		new: "if false {\n\t\trun.statusGoes = true",
+	},
+	{
+		name: "in operators, work before the finalizer", file: "operator/qcontroller.go", found: "TestStormyOperators$",
+		old: "return run.def.needsFinalizer() && md.Phase()",
+		new: "return false && md.Phase()",
+	},
+	{
+		name: "in operators, an outside world that is not cleaned up", file: "operator/cleanup.go", found: "TestStormyOperators$",
+		old: "s := run.def.finalize; s != nil {",
+		new: "s := run.def.finalize; s != nil && run.status.current == nil {",
+	},
+	{
+		name: "in operators, a condition whose time moves", file: "operator/condition.go", found: "TestStormyOperators$",
+		old: "if c[i].Status == condition.Status {",
+		new: "if false {",
+	},
+	{
+		name: "in operators, an old generation reported", file: "operator/report.go", found: "TestStormyOperators$",
+		old: "generation = run.generation",
+		new: "generation = min(run.generation, 1)",
+	},
+	{
+		name: "in operators, a former dependent not woken", file: "operator/references.go", found: "TestStormyOperators$",
+		old: "slices.Concat(before, now)",
+		new: "slices.Concat(before[:0], now)",
+	},
+	{
+		name: "in operators, references not learned", file: "operator/watch.go", found: "TestStormyOperators$",
+		old: "\t\tq.references.learn(reduced.Key{Kind: watched.kind, ID: res.Metadata().ID()}, ids)\n",
+		new: "\t\t_ = ids\n",
+	},
+	{
+		name: "in operators, a source that could not be mapped", file: "operator/watch.go", found: "TestStormyOperators$",
+		old: "if q.references.isLost(source) {",
+		new: "if false {",
+	},
+	{
+		name: "in operators, obsolete children kept", file: "operator/offspring.go", found: "TestStormyOperators$",
+		old: "!slices.Contains(keep, child.ID)",
+		new: "len(keep) == 0",
+	},
+	{
+		name: "in operators, children not made again", file: "operator/pass.go", found: "TestStormyOperators$",
+		old: "return run.replace(ctx, current, desired)",
+		new: "return nil",
+	},
+	{
+		name: "in operators, later conditions left as they were", file: "operator/run.go", found: "TestStormyOperators$",
+		old: "for _, s := range later {",
+		new: "for _, s := range later[:0] {",
+	},
+	{
+		name: "in operators, work after a wait", file: "operator/run.go", found: "TestStormyOperators$",
+		old: "if res.verdict != reconcile.Succeeded {\n\t\t\tres.at",
+		new: "if res.verdict > reconcile.Pending {\n\t\t\tres.at",
+	},
+	{
+		name: "in operators, a wait that nobody ends", file: "operator/qcontroller.go", found: "TestStormyOperators$",
+		old: "return controller.NewRequeueInterval(res.after)\n\tcase reconcile.Failed:",
+		new: "return nil\n\tcase reconcile.Failed:",
+	},
+	{
+		name: "in operators, a status of another life", file: "operator/pass.go", found: "TestStormyOperators$",
+		old: "*seen.uid != run.incarnation {",
+		new: "*seen.uid == \"\" {",
+	},
+	{
+		name: "in operators, a write that changes nothing", file: "operator/pass.go", found: "TestStormyOperators$",
+		old: "case same(current, desired):",
+		new: "case false:",
+	},
+	{
+		name: "in operators, secrets in messages", file: "operator/outcome.go", found: "TestStormyOperators$",
+		old: "\treturn failureReason(err)\n}",
+		new: "\treturn err.Error()\n}",
+	},
+	{
+		name: "in operators, a child that wakes nobody", file: "operator/owned.go", found: "TestStormyOperators$",
+		old: "return id, ok && id != \"\"",
+		new: "return id, false",
+	},
+	{
+		name: "in operators, no word to who is not selected any more", file: "operator/qcontroller.go", found: "TestStormyOperators$",
+		old: "case !q.def.selects(md.Labels()):",
+		new: "case false:",
+	},
+	{
+		name: "in operators, a refusal that outlives its reason", file: "operator/children.go", found: "TestStormyOperators$",
+		old: "\trun.blockers.add(reduced.KeyOf(md), run.primary.Metadata().ID())\n\n",
+		new: "",
+	},
+	{
+		name: "in operators, a status that could not be written", file: "operator/report.go", found: "TestStormyOperators$",
+		old: "res.unreported(ctx, fmt.Errorf(\"writing the status: %w\", err))",
+		new: "_ = fmt.Errorf(\"writing the status: %w\", err)",
+	},
+	{
+		name: "in operators, children not learned", file: "operator/offspring.go", found: "TestStormyOperators$",
+		old: "ok && md.Owner() == q.def.name {", new: "ok && md.Owner() == \"\" {",
+	},
+	{
+		name: "in operators, children not noted", file: "operator/children.go", found: "TestStormyOperators$",
+		old: "\trun.offspring.add(run.primary.Metadata().ID(), reduced.KeyOf(desired.Metadata()))\n\n", new: "",
+	},
 }
 
 var (
-	plant = flag.String("plant", "cancelled call|own writes|passes|two workers", "a regular expression for the names of the faults to plant; each takes some ten seconds")
+	plant = flag.String("plant", "cancelled call|own writes|passes|two workers|wait that nobody", "a regular expression for the names of the faults to plant; each takes some ten seconds")
 	write = flag.Bool("write", false, "write the seeds with which planted faults were found into docs/reliability.md")
 )
 
@@ -187,7 +300,7 @@ func (p planted) run(t *testing.T, root string) (string, error) {
 	require.NoError(t, os.WriteFile(list, overlay, 0o600))
 
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", list, "-run", p.found,
-		"./internal/simulation", "-seeds", "10000")
+		"./internal/simulation/...", "-seeds", "10000")
 	cmd.Dir = root
 
 	out, err := cmd.CombinedOutput()
