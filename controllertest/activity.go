@@ -48,6 +48,52 @@ func (w *World) stirred() {
 	w.active = time.Now()
 }
 
+// noted is a write of a controller.
+type noted struct {
+	text string
+	// res is what was written; nil if it was destroyed.
+	res resource.Resource
+}
+
+// mark has writes noted from now on.
+func (w *World) mark() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.marked = true
+}
+
+// note notes a write of a controller if there was a mark.
+func (w *World) note(text string, res resource.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if !w.marked {
+		return
+	}
+
+	if res != nil {
+		res = res.DeepCopy()
+	}
+
+	w.noted = append(w.noted, noted{text, res})
+}
+
+// sinceMark tells of the writes since the mark that count: see [World.Compare].
+func (w *World) sinceMark() (texts []string) {
+	w.mu.Lock()
+	all := w.noted
+	w.mu.Unlock()
+
+	for _, n := range all {
+		if n.res == nil || w.normalized(n.res) != nil {
+			texts = append(texts, n.text)
+		}
+	}
+
+	return texts
+}
+
 func (w *World) written() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

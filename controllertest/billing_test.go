@@ -156,6 +156,20 @@ func TestProofsOfARightController(t *testing.T) {
 	controllertest.Explore(t, controllertest.Plan{Seeds: 200, Faults: controllertest.Storm()}, orders)
 }
 
+// What does not count when two ends are compared may be written by who is woken for nothing.
+func TestIdempotenceIsOfWhatCounts(t *testing.T) {
+	controllertest.AssertIdempotent(t, func(w *controllertest.World) {
+		w.Compare(func(res resource.Resource) resource.Resource {
+			if _, ok := res.(*bill); ok {
+				return nil
+			}
+
+			return res
+		})
+		bugs["something written at each pass"].buying(w)
+	})
+}
+
 // What a fake of the outside world notes stands among what the pass does that calls it, in its order.
 func TestNotesOfFakesStandAmongThoseOfThePass(t *testing.T) {
 	controllertest.Run(t, func(w *controllertest.World) {

@@ -188,7 +188,7 @@ var bugs = map[string]bug{
 		},
 	},
 	"something written at each pass": {
-		proof: idempotent, tells: "writes were made after",
+		proof: idempotent, tells: "this was written after all controllers were woken, although nothing had changed:",
 		reconcile: func(b *buggy, ctx context.Context, r controller.QRuntime, o *order) error {
 			if tearing(o) {
 				return end(ctx, r, o)

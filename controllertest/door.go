@@ -161,8 +161,9 @@ func (d *door) write(ctx context.Context, verb string, ptr resource.Pointer, do 
 		return err
 	}
 
-	number := w.wrote()
-	w.trace.note(by.String(), "%s", describe(call, res))
+	number, said := w.wrote(), describe(call, res)
+	w.trace.note(by.String(), "%s", said)
+	w.note(by.String()+": "+said, res)
 
 	if res != nil {
 		w.news.wrote(ptr, res.Metadata().Version(), by.String())

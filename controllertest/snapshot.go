@@ -35,17 +35,22 @@ func (w *World) snapshot() snapshot {
 		}
 
 		for _, res := range list.Items {
-			if res = res.DeepCopy(); w.normalize != nil {
-				w.aside(func() { res = w.normalize(res) })
-			}
-
-			if res != nil {
+			if res = w.normalized(res.DeepCopy()); res != nil {
 				all[place(res.Metadata())] = render1(res)
 			}
 		}
 	}
 
 	return all
+}
+
+// normalized returns what counts of a resource, which is the caller's to change; nil if it does not count at all.
+func (w *World) normalized(res resource.Resource) resource.Resource {
+	if w.normalize != nil {
+		w.aside(func() { res = w.normalize(res) })
+	}
+
+	return res
 }
 
 // plain renders what YAML does not, such as a struct of which no field is exported, the same each time.

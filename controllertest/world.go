@@ -63,6 +63,8 @@ type World struct {
 	// bookmarks are those that watches have passed on, by kind.
 	bookmarks map[[2]string][]state.Bookmark
 	writes    int       // of controllers
+	marked    bool      // whether writes are noted
+	noted     []noted   // writes of controllers since mark
 	active    time.Time // of the last write or failure
 	asleep    *sleep
 	later     sync.WaitGroup // what the script has left to be done
@@ -97,7 +99,7 @@ func (w *World) Through(between func(state.CoreState) (state.CoreState, func()))
 func (w *World) Wrap(around func(state.CoreState) state.CoreState) { w.core = around(w.core) }
 
 // Compare sets what counts when two ends of a run are compared: the function gets a copy of each resource, and takes out what
-// may differ, such as times. It returns nil for one that does not count at all.
+// may differ, such as times. It returns nil for one that does not count at all, which [AssertIdempotent] lets be written, too.
 func (w *World) Compare(normalize func(resource.Resource) resource.Resource) { w.normalize = normalize }
 
 // Start starts an engine, registers the controllers with it, and lets it run. After a crash of the process, or
