@@ -146,6 +146,10 @@ func (run *pass) ownedKind(child generic.ResourceWithRD) (reduced.Kind, error) {
 			run.def.name, typ, namespaces, ns, ns)
 	}
 
+	if typ == run.def.primary.Type {
+		return reduced.Kind{}, refused("%s is the primary of controller %q and no child: say Mutates in its definition, and Save", typ, run.def.name)
+	}
+
 	return reduced.Kind{}, refused("controller %q does not own %s: say Owns[%s] in its definition", run.def.name, typ, typeNameOf(child))
 }
 
@@ -155,8 +159,12 @@ func (run *pass) mine(md *resource.Metadata) error {
 	uid, _ := md.Labels().Get(ParentUIDLabel)
 
 	switch {
+	case md.Owner() == "":
+		return refused("refusing to adopt %s, which no controller owns: give the child another id, or remove what is there", md)
 	case md.Owner() != run.def.name:
 		return refused("refusing to adopt %s, which belongs to %q: give the child another id, or remove what is there", md, md.Owner())
+	case parent == "":
+		return refused("refusing to adopt %s, which is nobody's child: give the child another id, or remove what is there", md)
 	case parent != parentText(run.def.primary, run.primary.Metadata().ID()):
 		return refused("refusing to adopt %s, which is a child of %q: give each primary's child an id of its own", md, parent)
 	case uid != run.incarnation:

@@ -172,10 +172,10 @@ func TestNothingIsAdopted(t *testing.T) {
 		change func(md *resource.Metadata)
 		says   string
 	}{
-		"nobody's":               {"", func(*resource.Metadata) {}, `which belongs to ""`},
-		"nobody's, and labelled": {"", of("a", "uid-1"), `which belongs to ""`},
+		"nobody's":               {"", func(*resource.Metadata) {}, `which no controller owns`},
+		"nobody's, and labelled": {"", of("a", "uid-1"), `which no controller owns`},
 		"another controller's":   {"somebody", of("a", "uid-1"), `which belongs to "somebody"`},
-		"not a child":            {"sites", func(*resource.Metadata) {}, `which is a child of ""`},
+		"not a child":            {"sites", func(*resource.Metadata) {}, `which is nobody's child`},
 		"another primary's":      {"sites", of("b", "uid-1"), `which is a child of "Sites.test.switchyard.run/test/b"`},
 		"of a former life":       {"sites", of("a", "uid-0"), `which is a child of an earlier "Sites.test.switchyard.run/test/a"`},
 	} {
@@ -240,6 +240,11 @@ func TestUndeclaredChildrenAreRefused(t *testing.T) {
 		},
 		`does not own Secrets.test.switchyard.run: say Owns[*`: func(ctx context.Context, _ *site, c *operator.Context[*site]) error {
 			return operator.Prune[*secret](ctx, c)
+		},
+		`Sites.test.switchyard.run is the primary of controller "sites" and no child: say Mutates in its definition, and Save`: func(
+			ctx context.Context, s *site, c *operator.Context[*site],
+		) error {
+			return operator.Ensure(ctx, c, s, nil)
 		},
 		`is no JSON: it is null, and has to be an object`: func(ctx context.Context, _ *site, c *operator.Context[*site]) error {
 			return operator.EnsureJSON(ctx, c, &doc{}, nil)

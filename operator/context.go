@@ -21,7 +21,8 @@ func (c *StageContext) running() *pass { return c.pass }
 func (c *StageContext) Logger() *zap.Logger { return c.pass.logger }
 
 // Runtime is the whole access of the controller: what it has declared as its inputs and outputs. Its reads are from the cache
-// where the kind is cached. What is missing there may only be out of sight: nothing is to be destroyed because of it.
+// where the kind is cached. What is missing there may only be out of sight: nothing is to be destroyed because of it. What is
+// written through it is none of the layer's: children are made with [Ensure], which gives them their parent.
 func (c *StageContext) Runtime() controller.QRuntime { return c.pass.runtime }
 
 // Generation is that of the primary that the pass looks at; 0 if it has none.

@@ -108,13 +108,13 @@ func (q *qController) MapInput(
 
 // Reconcile implements the contract.
 func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r controller.QRuntime, ptr resource.Pointer) error {
-	if err := q.learn(ctx, r); err != nil {
+	if err := q.learn(ctx, logger, r); err != nil {
 		return err
 	}
 
 	run := &pass{
 		def: q.def, blockers: &q.blockers, offspring: &q.offspring,
-		runtime: r, logger: logger.With(zap.String("id", ptr.ID())), clock: clockOf(ctx),
+		runtime: r, logger: logger, clock: clockOf(ctx),
 	}
 
 	// What is decided here is not decided by a cache: that something is missing there does not mean that it is gone.

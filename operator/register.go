@@ -17,6 +17,9 @@ import (
 // primaries that are torn down and have no finalizer left, one for each kind, and one that sweeps old events, for each
 // namespace. All mistakes in all definitions are told at once, and then nothing is registered.
 //
+// Operators of one engine share these, so all of them are given to one call: what another call has registered is registered
+// twice otherwise, which engines refuse, and the controllers before it in the call stay registered.
+//
 // What fails is tried again after the backoff of the engine: backoff.Authoring is meant for these controllers, and [App] has it.
 //
 // If an engine has such a controller already, or primaries belong to a controller, which destroys them, say
@@ -29,11 +32,20 @@ func Register(engine controller.Engine, definitions ...Definition) error {
 
 	for _, ctrl := range controllers {
 		if err := engine.RegisterQController(ctrl); err != nil {
-			return fmt.Errorf("operator: registering controller %q: %w", ctrl.Name(), err)
+			return fmt.Errorf("operator: registering controller %q%s: %w", ctrl.Name(), sharing(ctrl), err)
 		}
 	}
 
 	return nil
+}
+
+// sharing says what to do if the engine has a controller already that operators share.
+func sharing(ctrl controller.QController) string {
+	if _, own := ctrl.(*qController); own {
+		return ""
+	}
+
+	return ", which is there once for all operators: give all of an engine to one Register"
 }
 
 func buildAll(definitions []Definition) (controllers []controller.QController, err error) {

@@ -65,6 +65,17 @@ func TestRegistrationNeedsNoState(t *testing.T) {
 	require.ElementsMatch(t, edges, foreseen.Edges, "what is foreseen is what is registered")
 }
 
+// What operators share is registered once, and to register it again says so.
+func TestOperatorsOfAnEngineAreRegisteredAtOnce(t *testing.T) {
+	t.Parallel()
+
+	engine, err := runtime.New(state.WrapCore(unreachable{}), zap.NewNop(), runtime.Config{})
+	require.NoError(t, err)
+	require.NoError(t, operator.Register(engine, reconciled(), operator.For[*site]("others").Reconcile(handle)))
+	require.ErrorContains(t, operator.Register(engine, operator.For[*site]("late").Reconcile(handle)),
+		`registering controller "Destroy[`+siteType+`]", which is there once for all operators: give all of an engine to one Register: `)
+}
+
 // Definitions that are there and not included are in no program.
 func TestNothingIsIncludedByItself(t *testing.T) {
 	t.Parallel()

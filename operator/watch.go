@@ -9,6 +9,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller/generic"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
+	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -29,8 +30,9 @@ type watchedKind struct {
 // The kind may be one that the controller owns, or that of its status: then what belongs to one primary wakes others, too.
 //
 // The function sees nothing but the resource; it is quick, has no side effects, and may be called at once by several
-// goroutines. One that panics is called again after a backoff, and the controller goes on meanwhile; once it can answer, all
-// primaries are woken, since nobody knows who was referred to in between.
+// goroutines. One that panics is called again after a backoff, or when the resource changes if it was there before the
+// controller; that goes on meanwhile. Once the function can answer, all primaries are woken, since nobody knows who was
+// referred to in between.
 func Watch[W generic.ResourceWithRD](c Definition, primaries func(W) []resource.ID, opts ...KindOption) {
 	watched := watch[W](c.define(), opts, primaries == nil, "the mapper of the watched kind %s is nil: say whom it wakes, or give SameID")
 	watched.mapp = idsOf(primaries, "watches")
@@ -165,7 +167,7 @@ func (q *qController) naming(ctx context.Context, r controller.QRuntime, watched
 
 // learn fills the references and the offspring once, before the first pass: a source that moves away from a primary after that pass
 // has looked at it is known to have been there. A pass that comes while another one learns waits for it.
-func (q *qController) learn(ctx context.Context, r controller.QRuntime) error {
+func (q *qController) learn(ctx context.Context, logger *zap.Logger, r controller.QRuntime) error {
 	select {
 	case <-q.learned:
 		return nil
@@ -187,7 +189,7 @@ func (q *qController) learn(ctx context.Context, r controller.QRuntime) error {
 			continue
 		}
 
-		if err := q.learnKind(ctx, r, watched); err != nil {
+		if err := q.learnKind(ctx, logger, r, watched); err != nil {
 			return fmt.Errorf("learning which primaries depend on %s: %w", watched.kind.Type, err)
 		}
 	}
@@ -203,7 +205,7 @@ func (q *qController) learn(ctx context.Context, r controller.QRuntime) error {
 	return nil
 }
 
-func (q *qController) learnKind(ctx context.Context, r controller.QRuntime, watched *watchedKind) error {
+func (q *qController) learnKind(ctx context.Context, logger *zap.Logger, r controller.QRuntime, watched *watchedKind) error {
 	list, err := r.ListUncached(ctx, resource.NewMetadata(watched.kind.Namespace, watched.kind.Type, "", resource.VersionUndefined))
 	if err != nil {
 		return err
@@ -212,8 +214,10 @@ func (q *qController) learnKind(ctx context.Context, r controller.QRuntime, watc
 	for _, res := range list.Items {
 		ids, err := watched.mapp(res)
 		if err != nil {
-			// Its own event calls the mapper as well, and tries again until it can answer.
+			// All primaries are looked at now, whoever depends on it. Its next event calls the mapper, until it can answer.
 			q.references.lose(reduced.Key{Kind: watched.kind, ID: res.Metadata().ID()})
+			logger.Error("it is not known which primaries depend on a resource; when it changes, all of them are woken",
+				append([]zap.Field{zap.Stringer("resource", res.Metadata())}, contain.Fields(err)...)...)
 
 			continue
 		}

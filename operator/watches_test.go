@@ -168,6 +168,40 @@ func TestMapperThatPanics(t *testing.T) {
 	})
 }
 
+// What was there before the controller, and can not be mapped, is told of; when it changes, all are woken.
+func TestMapperThatPanicsAtTheStart(t *testing.T) {
+	t.Parallel()
+
+	controllertest.Run(t, func(w *controllertest.World) {
+		var j journal
+
+		w.Create(newSite("a", ""), newSite("b", ""), newSecret("s", "a"))
+
+		panics := true
+
+		startSites(w, func() operator.Definition {
+			c := sites().Reconcile(noting(&j))
+			operator.Watch(c, func(s *secret) []resource.ID {
+				if panics {
+					panic("no")
+				}
+
+				return s.TypedSpec().Sites
+			})
+
+			return c
+		})
+		w.Settle()
+		require.ElementsMatch(w, []string{"a", "b"}, j.taken())
+		require.Equal(w, 1, strings.Count(w.Trace().String(), "it is not known which primaries depend on a resource"))
+
+		w.Do("mends the mapper", func() { panics = false })
+		controllertest.Update(w, newSecret("s").Metadata(), func(s *secret) { s.TypedSpec().Sites = []resource.ID{"b"} })
+		w.Settle()
+		require.ElementsMatch(w, []string{"a", "b"}, j.taken(), "a has lost something")
+	})
+}
+
 // A child that changes wakes its primary, which mends it, whoever has changed it and how.
 func TestChildrenWakeTheirPrimary(t *testing.T) {
 	t.Parallel()
