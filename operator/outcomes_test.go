@@ -68,11 +68,11 @@ func TestOutcomesOfAPass(t *testing.T) {
 		"a cancellation of its own": {errs{context.Canceled}, "False Error", seconds(0, 1)},
 
 		// Mistakes in what is returned.
-		"a wait without a reason":   {errs{operator.Wait("")}, "False Terminal", seconds(0)},
-		"a wait of no time":         {errs{operator.Wait("Warming", operator.After(0))}, "False Terminal", seconds(0)},
-		"a wait of less than that":  {errs{operator.Wait("Warming", operator.After(-1))}, "False Terminal", seconds(0)},
-		"a timer of no time":        {errs{operator.RequeueAfter(0)}, "False Terminal", seconds(0)},
-		"a timer of less than that": {errs{operator.RequeueAfter(-1)}, "False Terminal", seconds(0)},
+		"a wait without a reason":   {errs{operator.Wait("")}, "False Refused", seconds(0)},
+		"a wait of no time":         {errs{operator.Wait("Warming", operator.After(0))}, "False Refused", seconds(0)},
+		"a wait of less than that":  {errs{operator.Wait("Warming", operator.After(-1))}, "False Refused", seconds(0)},
+		"a timer of no time":        {errs{operator.RequeueAfter(0)}, "False Refused", seconds(0)},
+		"a timer of less than that": {errs{operator.RequeueAfter(-1)}, "False Refused", seconds(0)},
 	} {
 		t.Run(name, func(t *testing.T) { requireOutcome(t, 0, test.outcomes, test.said, test.at) })
 	}

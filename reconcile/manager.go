@@ -80,8 +80,11 @@ func NewManager(st state.CoreState, opts ...ManagerOption) *Manager {
 // Register has the resources of a kind reconciled. Registering a kind again replaces its reconciler and its options; hints that
 // have come are for the new one. Once the manager has started it returns [ErrStarted].
 func (m *Manager) Register(kind resource.Type, reconciler Reconciler[Ref], opts ...ControllerOption) error {
-	if kind == "" || reconciler == nil {
-		return errors.New("reconcile: Register needs a kind and a reconciler")
+	switch {
+	case kind == "":
+		return errors.New("reconcile: Register is given no kind: give it the type of a resource")
+	case reconciler == nil:
+		return fmt.Errorf("reconcile: registering %s: there is no reconciler: give it one", kind)
 	}
 
 	m.mu.Lock()

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -53,9 +52,9 @@ func Wait(reason string, opts ...WaitOption) error {
 
 	switch {
 	case reason == "":
-		return Terminal(errors.New("a Wait has no reason: give it one word that says what is waited for"))
+		return &mistake{"a Wait has no reason: give it one word that says what is waited for"}
 	case e.After <= 0:
-		return Terminal(fmt.Errorf("a Wait for %q has the delay %s: give After more than 0", reason, e.After))
+		return &mistake{fmt.Sprintf("a Wait for %q has the delay %s: give After more than 0", reason, e.After)}
 	}
 
 	return e
@@ -65,11 +64,26 @@ func Wait(reason string, opts ...WaitOption) error {
 // controller.RequeueError. A time that is not above 0 is a mistake in the program, and the error is [Terminal].
 func RequeueAfter(d time.Duration) error {
 	if d <= 0 {
-		return Terminal(fmt.Errorf("RequeueAfter(%s): give it more than 0, or return nil", d))
+		return &mistake{fmt.Sprintf("RequeueAfter(%s): give it more than 0, or return nil", d)}
 	}
 
 	return controller.NewRequeueInterval(d)
 }
+
+// mistake is an outcome that makes no sense. It is as [Terminal] as what makes it says, and has nothing to hide from a status.
+type mistake struct{ text string }
+
+// Error is what is wrong, and what to do.
+func (e *mistake) Error() string { return e.text }
+
+// Class implements [Classified].
+func (e *mistake) Class() Class { return ClassTerminal }
+
+// Reason is the reason in a status.
+func (e *mistake) Reason() string { return "Refused" }
+
+// Public is what a status says to people.
+func (e *mistake) Public() string { return e.text }
 
 // Verdict is what the outcome of a pass means.
 type Verdict int

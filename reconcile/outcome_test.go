@@ -97,6 +97,15 @@ func TestMistakesInOutcomesAreTerminal(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 		require.Equal(t, reconcile.ClassTerminal, reconcile.ClassOf(err))
+
+		shown, ok := errors.AsType[interface {
+			error
+			Reason() string
+			Public() string
+		}](err)
+		require.True(t, ok)
+		require.Equal(t, "Refused", shown.Reason())
+		require.Equal(t, err.Error(), shown.Public(), "there is nothing in it to hide")
 	}
 }
 
