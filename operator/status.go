@@ -204,7 +204,8 @@ type View[P generic.ResourceWithRD, S typed.DeepCopyable[S]] struct {
 	Primary P
 	// Status is what was said of it. It is empty where there is nothing about the present life of the primary.
 	Status StatusSpec[S]
-	// Stale says that the primary has changed since, or that nothing was said of it yet.
+	// Stale says that what is asked for has changed since, or that nothing was said of it yet. The begin of a teardown is no such
+	// change.
 	Stale bool
 }
 
