@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource/meta"
 	"github.com/siderolabs/gen/optional"
 
+	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -17,8 +19,9 @@ import (
 // primaries that are torn down and have no finalizer left, one for each kind, and one that sweeps old events, for each
 // namespace. All mistakes in all definitions are told at once, and then nothing is registered.
 //
-// Operators of one engine share these, so all of them are given to one call: what another call has registered is registered
-// twice otherwise, which engines refuse, and the controllers before it in the call stay registered.
+// Operators of one engine share these: what another call has registered is not registered again. Engines that do not say
+// dependency.ErrNameTaken, as the contract's own, refuse it; with them all operators are given to one call. If the engine refuses
+// a controller, those before it in the call are unregistered again, where the engine can do that.
 //
 // What fails is tried again after the backoff of the engine: backoff.Authoring is meant for these controllers, and [App] has it.
 //
@@ -30,18 +33,56 @@ func Register(engine controller.Engine, definitions ...Definition) error {
 		return err
 	}
 
-	for _, ctrl := range controllers {
-		if err := engine.RegisterQController(ctrl); err != nil {
-			return fmt.Errorf("operator: registering controller %q%s: %w", ctrl.Name(), sharing(ctrl), err)
+	for i, ctrl := range controllers {
+		err := engine.RegisterQController(ctrl)
+		if err == nil {
+			continue
 		}
+
+		if errors.Is(err, dependency.ErrNameTaken) && shared(ctrl) {
+			controllers[i] = nil // it is there, and not ours to unregister
+
+			continue
+		}
+
+		err = fmt.Errorf("operator: registering controller %q%s: %w", ctrl.Name(), sharing(ctrl), err)
+
+		return errors.Join(err, unregister(engine, controllers[:i]))
 	}
 
 	return nil
 }
 
+// unregister takes back what was registered, where the engine can do that.
+func unregister(engine controller.Engine, controllers []controller.QController) error {
+	able, ok := engine.(interface {
+		Unregister(ctx context.Context, name string) error
+	})
+	if !ok {
+		return nil
+	}
+
+	var errs []error
+
+	for _, ctrl := range controllers {
+		if ctrl != nil {
+			errs = append(errs, able.Unregister(context.Background(), ctrl.Name()))
+		}
+	}
+
+	return errors.Join(errs...)
+}
+
+// shared tells whether a controller is one that operators share.
+func shared(ctrl controller.QController) bool {
+	_, own := ctrl.(*qController)
+
+	return !own
+}
+
 // sharing says what to do if the engine has a controller already that operators share.
 func sharing(ctrl controller.QController) string {
-	if _, own := ctrl.(*qController); own {
+	if !shared(ctrl) {
 		return ""
 	}
 

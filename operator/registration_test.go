@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/operator"
 	"github.com/switchyard-run/switchyard/runtime"
 )
@@ -65,15 +66,40 @@ func TestRegistrationNeedsNoState(t *testing.T) {
 	require.ElementsMatch(t, edges, foreseen.Edges, "what is foreseen is what is registered")
 }
 
-// What operators share is registered once, and to register it again says so.
-func TestOperatorsOfAnEngineAreRegisteredAtOnce(t *testing.T) {
+// What operators share is registered once, however many calls they are registered in. An engine that does not say that a name is
+// taken refuses it, and the error says what to do.
+func TestOperatorsShareWhatIsRegisteredOnce(t *testing.T) {
 	t.Parallel()
 
 	engine, err := runtime.New(state.WrapCore(unreachable{}), zap.NewNop(), runtime.Config{})
 	require.NoError(t, err)
 	require.NoError(t, operator.Register(engine, reconciled(), operator.For[*site]("others").Reconcile(handle)))
-	require.ErrorContains(t, operator.Register(engine, operator.For[*site]("late").Reconcile(handle)),
+	require.NoError(t, operator.Register(engine, operator.For[*site]("late").Reconcile(handle)))
+
+	other, err := peer.NewRuntime(state.WrapCore(unreachable{}), zap.NewNop())
+	require.NoError(t, err)
+	require.NoError(t, operator.Register(other, reconciled()))
+	require.ErrorContains(t, operator.Register(other, operator.For[*site]("late").Reconcile(handle)),
 		`registering controller "Destroy[`+siteType+`]", which is there once for all operators: give all of an engine to one Register: `)
+}
+
+// If an engine refuses an operator, none of the call stays.
+func TestRegistrationIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+
+	engine, err := runtime.New(state.WrapCore(unreachable{}), zap.NewNop(), runtime.Config{})
+	require.NoError(t, err)
+	require.NoError(t, operator.Register(engine, operator.For[*site]("first").Reconcile(handle)))
+
+	before, err := engine.GetDependencyGraph()
+	require.NoError(t, err)
+
+	err = operator.Register(engine, define("sites").Reconcile(handle), operator.For[*site]("first").Reconcile(handle))
+	require.ErrorIs(t, err, dependency.ErrNameTaken)
+
+	after, err := engine.GetDependencyGraph()
+	require.NoError(t, err)
+	require.ElementsMatch(t, before.Edges, after.Edges)
 }
 
 // Definitions that are there and not included are in no program.
