@@ -131,7 +131,11 @@ func (run *pass) save(ctx context.Context) error {
 
 	base := run.primary.Metadata()
 
-	err := run.runtime.Modify(ctx, run.primary.DeepCopy(), func(current resource.Resource) error {
+	// Modify would create what is gone, of this; as it has no version, that is refused like any other change.
+	gone := run.primary.DeepCopy()
+	gone.Metadata().SetVersion(resource.VersionUndefined)
+
+	err := run.runtime.Modify(ctx, gone, func(current resource.Resource) error {
 		if !current.Metadata().Version().Equal(base.Version()) || Incarnation(current) != run.incarnation {
 			return &changedError{base}
 		}
@@ -143,7 +147,7 @@ func (run *pass) save(ctx context.Context) error {
 	}, controller.WithModifyNoOwner())
 
 	switch {
-	case state.IsPhaseConflictError(err):
+	case state.IsPhaseConflictError(err), state.IsNotFoundError(err):
 		return &changedError{base}
 	case state.IsOwnerConflictError(err):
 		return refused("%s belongs to %q and can not be saved by others: have its owner change it", base, base.Owner())

@@ -196,6 +196,32 @@ func TestSaveOfAFormerLife(t *testing.T) {
 	})
 }
 
+// A primary that goes while the pass runs is not made again by saving it.
+func TestSaveOfAPrimaryThatHasGone(t *testing.T) {
+	t.Parallel()
+
+	controllertest.Run(t, func(w *controllertest.World) {
+		var direct state.State
+
+		direct = startSites(w, func() operator.Definition {
+			return sites().Mutates().Reconcile(func(ctx context.Context, s *site, c *operator.Context[*site]) error {
+				if s.TypedSpec().Text == "new" {
+					require.NoError(w, direct.Destroy(ctx, s.Metadata()))
+				}
+
+				s.TypedSpec().Text = "saved"
+
+				return c.Save(s)
+			})
+		})
+		w.Create(newSite("a", "new"))
+		w.Settle()
+
+		_, err := w.State().Get(w.Context(), newSite("a", "").Metadata())
+		require.True(w, state.IsNotFoundError(err))
+	})
+}
+
 // What is saved has to be what the pass is about.
 func TestSaveOfSomethingElseIsRefused(t *testing.T) {
 	t.Parallel()
