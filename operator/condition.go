@@ -53,16 +53,19 @@ func (c Conditions) Holds(typ string) bool {
 // With returns the conditions with one more, or with that of its type replaced. Its time is now if its status is another one than
 // before, and stays what it was otherwise, whatever else has changed. The receiver is left as it is.
 func (c Conditions) With(condition Condition, now time.Time) Conditions {
-	i := c.index(condition.Type)
-	if i < 0 {
-		condition.LastTransitionTime = now
-
-		return append(slices.Clip(c), condition)
+	condition.LastTransitionTime = now
+	if old, known := c.Get(condition.Type); known && old.Status == condition.Status {
+		condition.LastTransitionTime = old.LastTransitionTime
 	}
 
-	condition.LastTransitionTime = now
-	if c[i].Status == condition.Status {
-		condition.LastTransitionTime = c[i].LastTransitionTime
+	return c.put(condition)
+}
+
+// put returns the conditions with one more, or with that of its type replaced, as it is.
+func (c Conditions) put(condition Condition) Conditions {
+	i := c.index(condition.Type)
+	if i < 0 {
+		return append(slices.Clip(c), condition)
 	}
 
 	with := slices.Clone(c)

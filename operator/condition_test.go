@@ -1,12 +1,14 @@
 package operator_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/switchyard-run/switchyard/controllertest"
 	"github.com/switchyard-run/switchyard/operator"
 )
 
@@ -69,4 +71,33 @@ func TestAStatusIsOneLine(t *testing.T) {
 	} {
 		require.Equal(t, want, status.String())
 	}
+}
+
+// A handler may say several things of a condition before it knows. What counts is the last of them, and its time is when that became
+// so: nothing has changed, and nothing is written, when each pass says the same in the end.
+func TestConditionsThatAreSetSeveralTimesInAPass(t *testing.T) {
+	t.Parallel()
+
+	controllertest.Run(t, func(w *controllertest.World) {
+		startSites(w, func() operator.Definition {
+			c := sites().Every(time.Minute)
+			operator.Status[seen, statusExtension](c)
+
+			return c.Reconcile(func(_ context.Context, _ *site, c *operator.Context[*site]) error {
+				c.Condition("Reachable", operator.Unknown, "Looking", "")
+				c.Condition("Reachable", operator.True, "Answers", "")
+
+				return nil
+			})
+		})
+		w.Create(newSite("a", ""))
+		w.Advance(time.Second)
+
+		md := at(statusType, "a")
+		began := controllertest.Get[*siteStatus](w, md)
+
+		w.Advance(10 * time.Minute)
+		require.Equal(w, began.Metadata().Version(), controllertest.Get[*siteStatus](w, md).Metadata().Version())
+		require.Equal(w, began.TypedSpec().Conditions, getStatus(w, "a").Conditions)
+	})
 }

@@ -73,11 +73,14 @@ func (run *pass) failing(err error) error {
 	return errors.Join(err, mistakes)
 }
 
-// condition sets a condition in the status.
+// condition sets a condition in the status. Its time is that of a change from one pass to another: what a handler has said on the
+// way to what it says in the end is nothing that was seen.
 func (run *pass) condition(c Condition) {
 	c.ObservedGeneration = run.generation
+	c, _ = run.status.before.With(c, run.now()).Get(c.Type)
+
 	seen := run.status.observation()
-	*seen.conditions = seen.conditions.With(c, run.now())
+	*seen.conditions = seen.conditions.put(c)
 }
 
 // now is the time of conditions and events.
@@ -94,6 +97,8 @@ type draft struct {
 	current resource.Resource
 	// desired is what is to be there, or nil if the controller has no status.
 	desired resource.Resource
+	// before are the conditions that desired began with.
+	before Conditions
 }
 
 type observed interface {
@@ -129,6 +134,8 @@ func (run *pass) begin(ctx context.Context) error {
 		run.status.desired.Spec().(observed).reset()
 		*seen.uid = run.incarnation
 	}
+
+	run.status.before = run.status.conditions()
 
 	return nil
 }
