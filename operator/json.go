@@ -19,7 +19,7 @@ import (
 func EnsureJSON[C generic.ResourceWithRD](ctx context.Context, c Pass, child C, patch any) error {
 	text, err := patchText(patch)
 	if err != nil {
-		return refused("the patch of %s is no JSON: %v", typeName[C](), err)
+		return refusedFor(err, "the patch of %s is no JSON", typeName[C]())
 	}
 
 	_, err = ensureChild(ctx, c, child, func(child C) error { return merge(child, text) })
@@ -55,13 +55,13 @@ func patchText(patch any) (text []byte, err error) {
 func merge(res resource.Resource, patch []byte) error {
 	current, err := json.Marshal(res.Spec())
 	if err != nil {
-		return refused("the spec of %T can not be written as JSON: %v", res, err)
+		return refusedFor(err, "the spec of %s can not be written as JSON", typeNameOf(res))
 	}
 
 	// What JSON does not carry would be lost with the first patch, and nobody would know.
 	if err := decode(res, current, func(spec any) error {
 		if !carried(reflect.ValueOf(res.Spec()), reflect.ValueOf(spec)) {
-			return refused("the spec of %T is not carried whole by JSON: use Ensure", res)
+			return refused("the spec of %s is not carried whole by JSON: use Ensure", typeNameOf(res))
 		}
 
 		return nil
@@ -69,9 +69,13 @@ func merge(res resource.Resource, patch []byte) error {
 		return err
 	}
 
+	if wrong, right := misspelt(reflect.TypeOf(res.Spec()), patch); wrong != "" {
+		return refused("the patch says %q where the spec of %s has %q: write it like that", wrong, typeNameOf(res), right)
+	}
+
 	merged, err := mergePatch(current, patch)
 	if err != nil {
-		return refused("the patch can not be merged into the spec of %T: %v", res, err)
+		return refusedFor(err, "the patch can not be merged into the spec of %s", typeNameOf(res))
 	}
 
 	return decode(res, merged, func(spec any) error {
@@ -125,7 +129,7 @@ func isObject(text json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpac
 func decode(res resource.Resource, text []byte, then func(spec any) error) error {
 	typ := reflect.TypeOf(res.Spec())
 	if typ == nil || typ.Kind() != reflect.Pointer {
-		return refused("the Spec of %T can not be set: have it return a pointer", res)
+		return refused("the Spec of %s can not be set: have it return a pointer", typeNameOf(res))
 	}
 
 	spec := reflect.New(typ.Elem())
@@ -134,7 +138,7 @@ func decode(res resource.Resource, text []byte, then func(spec any) error) error
 	decoder.DisallowUnknownFields()
 
 	if err := decoder.Decode(spec.Interface()); err != nil {
-		return refused("the spec of %T can not be what the patch makes of it: %v", res, err)
+		return refusedFor(err, "the spec of %s can not be what the patch makes of it", typeNameOf(res))
 	}
 
 	return then(spec.Interface())

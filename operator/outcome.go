@@ -37,10 +37,13 @@ func Terminal(err error) error { return reconcile.Terminal(err) }
 type RefusedError struct {
 	// Text says what, and what to do.
 	Text string
+
+	// cause is the text of an error of code that is not the layer's, if there is one. It may show what is in a resource.
+	cause string
 }
 
-// Error is the text.
-func (e *RefusedError) Error() string { return e.Text }
+// Error is the text, and what has caused it.
+func (e *RefusedError) Error() string { return e.Text + suffix(e.cause) }
 
 // Class implements [reconcile.Classified].
 func (e *RefusedError) Class() reconcile.Class { return reconcile.ClassTerminal }
@@ -49,9 +52,22 @@ func (e *RefusedError) Class() reconcile.Class { return reconcile.ClassTerminal 
 func (e *RefusedError) Reason() string { return "Refused" }
 
 // Public is the text: there is nothing secret in it.
-func (e *RefusedError) Public() string { return e.Text }
+func (e *RefusedError) Public() string {
+	if e.cause != "" {
+		return e.Text + "; the log says why"
+	}
 
-func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+	return e.Text
+}
+
+func refused(format string, args ...any) error {
+	return &RefusedError{Text: fmt.Sprintf(format, args...)}
+}
+
+// refusedFor refuses something because of an error of code that is not the layer's.
+func refusedFor(err error, format string, args ...any) error {
+	return &RefusedError{Text: fmt.Sprintf(format, args...), cause: err.Error()}
+}
 
 // isConflict tells whether somebody else was faster.
 func isConflict(err error) bool {
@@ -77,7 +93,7 @@ func failureReason(err error) string {
 		return own.Reason()
 	}
 
-	if _, ok := errors.AsType[*contain.PanicError](err); ok {
+	if _, ok := errors.AsType[*contain.PanicError](err); ok || errors.Is(err, contain.ErrGoexit) {
 		return reasonPanic
 	}
 
