@@ -205,8 +205,10 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return err
 	}
 
-	if err := describe(ctx, st, a.definitions); err != nil {
-		return err
+	for _, register := range a.extras {
+		if err := register(engine); err != nil {
+			return err
+		}
 	}
 
 	var leaves []func(context.Context) error
@@ -229,10 +231,15 @@ func (a *App) Run(ctx context.Context) (err error) {
 		}
 	}
 
+	// The state may be one that is within reach only now.
+	if err := describe(ctx, st, a.definitions); err != nil && ctx.Err() == nil {
+		return err
+	}
+
 	return engine.Run(ctx)
 }
 
-// start builds everything. Nothing that mu guards changes after it.
+// start builds what was included. Nothing that mu guards changes after it.
 func (a *App) start() (state.State, *runtime.Runtime, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -252,12 +259,6 @@ func (a *App) start() (state.State, *runtime.Runtime, error) {
 
 	if err := Register(engine, a.definitions...); err != nil {
 		return nil, nil, err
-	}
-
-	for _, register := range a.extras {
-		if err := register(engine); err != nil {
-			return nil, nil, err
-		}
 	}
 
 	return st, engine, nil

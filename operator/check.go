@@ -104,7 +104,15 @@ func (d *definition) checkKinds() {
 		take(d.status.kind, "the status")
 	}
 
+	shared := map[resource.Type]bool{}
+
 	for _, owned := range d.owned {
+		if before, known := shared[owned.kind.Type]; known && before != owned.shared {
+			d.problem("the owned kind %s is Shared in one namespace and not in another: an output is a type, whatever the namespace; say the same of both", owned.kind.Type)
+		}
+
+		shared[owned.kind.Type] = owned.shared
+
 		if owned.homeless {
 			owned.kind.Namespace = d.primary.Namespace
 		}
@@ -281,7 +289,20 @@ func (d *definition) checkFinalizer() {
 			len(d.finalizers), strings.Join(d.finalizers, ", "))
 	}
 
+	d.finalizer = d.heldBy()
+}
+
+// heldBy is the finalizer of the controller.
+func (d *definition) heldBy() resource.Finalizer {
 	if d.finalizer == "" {
-		d.finalizer = resource.Finalizer(d.name)
+		return resource.Finalizer(d.name)
 	}
+
+	return d.finalizer
+}
+
+// holds tells whether a primary that is torn down waits for the controller. The name of the controller is what its finalizer was
+// before it had a Finalize with another one, and is on primaries that are from then.
+func (d *definition) holds(md *resource.Metadata) bool {
+	return md.Finalizers().Has(d.finalizer) || md.Finalizers().Has(resource.Finalizer(d.name))
 }

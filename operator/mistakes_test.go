@@ -202,6 +202,10 @@ func mistakes() []mistake {
 		{"an owned kind in no namespace", changed(reconciled(), func(c *operator.Controller[*site]) {
 			operator.Owns[*page](c, operator.InNamespace(""))
 		})},
+		{"a type that is owned as shared and not", changed(reconciled(), func(c *operator.Controller[*site]) {
+			operator.Owns[*page](c)
+			operator.Owns[*page](c, operator.InNamespace("other"), operator.Shared())
+		})},
 		{"events as an owned kind", changed(reconciled(), func(c *operator.Controller[*site]) { operator.Owns[*operator.EventResource](c) })},
 		{"an option that is nil", changed(reconciled(), func(c *operator.Controller[*site]) { operator.Owns[*page](c, nil) })},
 		{"an owned kind without a type", changed(reconciled(), func(c *operator.Controller[*site]) { operator.Owns[*bare](c) })},
@@ -328,6 +332,11 @@ func TestMistakesOfProgramsAreTold(t *testing.T) {
 	tell("two controllers of one name", operator.Register(refusing{t}, reconciled(), reconciled()))
 	tell("one controller twice", func(c operator.Definition) error { return operator.Register(refusing{t}, c, c) }(reconciled()))
 	tell("several controllers with mistakes", operator.Register(refusing{t}, define("a"), define("b").Reconcile(handle), define("c").Workers(0)))
+	tell("two finalizers of one key", operator.Register(refusing{t},
+		reconciled().Finalize("example.com/a", handleStage), define("others").Reconcile(handle).Finalize("example.com/a", handleStage)))
+	tell("a finalizer of the name of another controller", operator.Register(refusing{t},
+		changed(reconciled(), func(c *operator.Controller[*site]) { operator.Owns[*page](c) }),
+		define("others").Reconcile(handle).Finalize("sites", handleStage)))
 	tell("a definition that is nil", operator.Register(refusing{t}, reconciled(), nil))
 
 	built := reconciled()

@@ -127,6 +127,7 @@ func checkAll(definitions []Definition) error {
 	var errs []error
 
 	names := map[string]bool{}
+	holders := map[holding]string{}
 
 	for i, def := range definitions {
 		if def == nil {
@@ -142,9 +143,38 @@ func checkAll(definitions []Definition) error {
 		}
 
 		names[def.Name()] = true
+
+		errs = append(errs, def.defined().checkHolding(holders))
 	}
 
 	return errors.Join(errs...)
+}
+
+// holding is a finalizer on primaries of a kind.
+type holding struct {
+	primary   reduced.Kind
+	finalizer resource.Finalizer
+}
+
+// checkHolding sees that each controller of a kind has a finalizer of its own: of two with the same one, the first to be done would
+// let the primary go from the other.
+func (d *definition) checkHolding(holders map[holding]string) error {
+	if !d.needsFinalizer() {
+		return nil
+	}
+
+	for _, finalizer := range []resource.Finalizer{d.heldBy(), resource.Finalizer(d.name)} {
+		held := holding{d.primary, finalizer}
+
+		if holder, taken := holders[held]; taken && holder != d.name {
+			return &DefinitionError{d.name, []string{fmt.Sprintf(
+				"the finalizer %q is that of controller %q as well, which also works on %s: give Finalize a key of its own", finalizer, holder, d.primary.Type)}}
+		}
+
+		holders[held] = d.name
+	}
+
+	return nil
 }
 
 // WithoutDestroyer keeps [Register] from adding a controller that destroys the primaries that are torn down: somebody else does.

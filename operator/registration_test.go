@@ -11,6 +11,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	peer "github.com/cosi-project/runtime/pkg/controller/runtime"
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/resource/meta"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
@@ -304,6 +305,64 @@ func TestWatchesOnTheContractsEngine(t *testing.T) {
 	require.NoError(t, st.Destroy(ctx, newPage("a").Metadata(), state.WithDestroyOwner("sites")))
 	says("a", "")
 
+	cancel()
+	require.NoError(t, <-ended)
+}
+
+// A function that registers other controllers may use the app.
+func TestRegisteringWithTheStateOfTheApp(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	app := operator.NewApp(operator.AppConfig{})
+
+	require.NoError(t, app.Register(func(controller.Engine) error {
+		defer cancel()
+
+		require.ErrorIs(t, app.Include(), operator.ErrStarted)
+
+		return app.State().Create(ctx, newSite("a", ""))
+	}))
+	require.NoError(t, app.Run(ctx))
+}
+
+// distant is a state that is within reach once somebody has seen to it.
+type distant struct {
+	state.CoreState
+
+	within *bool
+}
+
+func (d distant) Create(ctx context.Context, res resource.Resource, opts ...state.CreateOption) error {
+	if !*d.within {
+		return errors.New("nobody answers")
+	}
+
+	return d.CoreState.Create(ctx, res, opts...)
+}
+
+// A lifespan may be what brings the state within reach.
+func TestLifespansComeBeforeTheState(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	within := false
+	app := operator.NewApp(operator.AppConfig{State: distant{namespaced.NewState(inmem.Build), &within}})
+
+	require.NoError(t, app.Lifespan(func(context.Context) (func(context.Context) error, error) {
+		within = true
+
+		return nil, nil
+	}))
+
+	st := app.State()
+	ended := make(chan error, 1)
+
+	go func() { ended <- app.Run(ctx) }()
+
+	_, err := st.WatchFor(ctx, resource.NewMetadata(meta.NamespaceName, meta.ResourceDefinitionType, "events.switchyard.run", resource.VersionUndefined),
+		state.WithEventTypes(state.Created))
+	require.NoError(t, err)
 	cancel()
 	require.NoError(t, <-ended)
 }
