@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 
 	"github.com/switchyard-run/switchyard/reconcile"
@@ -21,7 +22,7 @@ func (run *pass) cleanup(ctx, within context.Context) (res result) {
 
 	run.action = res.at.action
 
-	res.err = run.cleanUp(within)
+	res.err = run.cleanUp(within, func() { run.exited(run.leftover(run.halfway(ctx, res, res.at, nil))) })
 	res.verdict, res.after = reconcile.Classify(ctx, res.err)
 
 	if res.verdict == reconcile.Succeeded && res.after > 0 {
@@ -34,7 +35,12 @@ func (run *pass) cleanup(ctx, within context.Context) (res result) {
 	}
 
 	res.conditions = run.unfinished(res, nil)
-	// There is nothing to report in a status that is not there any more, or never was.
+
+	return run.leftover(res)
+}
+
+// leftover is what a cleanup that is not done has to report: nothing, where the status is not there any more, or never was.
+func (run *pass) leftover(res result) result {
 	res.over = run.status.current == nil || run.statusGoes
 
 	if res.over {
@@ -44,9 +50,10 @@ func (run *pass) cleanup(ctx, within context.Context) (res result) {
 	return res
 }
 
-func (run *pass) cleanUp(ctx context.Context) error {
+// cleanUp is the cleanup itself. If the handler ends the goroutine, exited is called before it does.
+func (run *pass) cleanUp(ctx context.Context, exited func()) error {
 	if s := run.def.finalize; s != nil {
-		_, err := run.step(ctx, s)
+		_, err := run.step(ctx, s, exited)
 		if err = run.failing(answerable(err)); err != nil {
 			return err
 		}
@@ -80,7 +87,7 @@ func (run *pass) cleanUp(ctx context.Context) error {
 		}
 	}
 
-	err := run.runtime.RemoveFinalizer(ctx, run.primary.Metadata(), run.def.finalizer)
+	err := run.runtime.RemoveFinalizer(ctx, run.primary.Metadata(), run.def.finalizer, resource.Finalizer(run.def.name))
 	if state.IsNotFoundError(err) {
 		return nil
 	}

@@ -286,6 +286,39 @@ func TestCleanupIsForWhoCarriesTheFinalizer(t *testing.T) {
 	})
 }
 
+// A controller that had the finalizer of its own name before it was given a Finalize has it on the primaries of that time, and
+// lets go of both.
+func TestFinalizerOfAnEarlierProgram(t *testing.T) {
+	t.Parallel()
+
+	controllertest.Run(t, func(w *controllertest.World) {
+		var j journal
+
+		startSites(w, func() operator.Definition {
+			return sites().Reconcile(noting(&j)).Finalize(outside, func(_ context.Context, s *site, _ *operator.StageContext) error {
+				j.note("cleanup of %s", s.Metadata().ID())
+
+				return nil
+			})
+		})
+
+		running, torn := newSite("running", ""), newSite("torn", "")
+		running.Metadata().Finalizers().Add("sites")
+		torn.Metadata().Finalizers().Add("sites")
+		torn.Metadata().SetPhase(resource.PhaseTearingDown)
+
+		w.Create(running, torn)
+		w.Settle()
+		require.Contains(w, j.taken(), "cleanup of torn")
+		require.ElementsMatch(w, resource.Finalizers{"sites", outside}, *getSite(w, "running").Metadata().Finalizers())
+
+		w.Destroy(running.Metadata())
+		w.Settle()
+		require.Equal(w, []string{"cleanup of running"}, j.taken())
+		require.Empty(w, controllertest.List[*site](w, at(siteType, "")))
+	})
+}
+
 // A cleanup that fails, waits or asks to be called again is called again, and the finalizer stays until it has done.
 func TestCleanupThatIsNotDone(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/resource/typed"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/stretchr/testify/require"
 
@@ -174,5 +175,65 @@ func TestPrimariesThatBeginAgainAreHeldAnew(t *testing.T) {
 		w.Settle()
 		require.Equal(w, "again", getSite(w, "a").TypedSpec().Text)
 		require.True(w, getSite(w, "a").Metadata().Finalizers().Has("sites"))
+	})
+}
+
+// A primary that does not tell what it names keeps no other from being woken, and is woken itself, as it may name what has changed.
+func TestPrimariesThatDoNotTellWhatTheyName(t *testing.T) {
+	t.Parallel()
+
+	controllertest.Run(t, func(w *controllertest.World) {
+		var j journal
+
+		startSites(w, func() operator.Definition {
+			c := sites().Reconcile(noting(&j))
+			operator.WatchNamed[*secret](c, func(s *site) []resource.ID { return s.TypedSpec().Pages[:1] })
+
+			return c
+		})
+		w.Create(newSite("a", "", "one"), newSite("b", "", "two"), newSite("c", ""))
+		w.Settle()
+		j.taken()
+
+		w.Create(newSecret("one"))
+		w.Settle()
+		require.ElementsMatch(w, []string{"a", "c"}, j.taken())
+	})
+}
+
+// What is in the place of a status and belongs to somebody else is not read, not written and not removed, and the primary does not
+// wait for it to go.
+func TestStatusesOfOthers(t *testing.T) {
+	t.Parallel()
+
+	controllertest.Run(t, func(w *controllertest.World) {
+		var told recorder
+
+		startSites(w, func() operator.Definition {
+			c := operator.For[*site]("sites").RecordEvents(&told)
+			status := operator.Status[seen, statusExtension](c)
+
+			return c.Reconcile(func(_ context.Context, _ *site, c *operator.Context[*site]) error {
+				require.Empty(w, status.Get(c).Text)
+
+				return nil
+			})
+		})
+
+		theirs := typed.NewResource[operator.StatusSpec[seen], statusExtension](at(statusType, "a"), operator.StatusSpec[seen]{Data: seen{"theirs"}})
+
+		w.Create(theirs, newSite("a", ""))
+		w.Advance(time.Second)
+		require.Equal(w, []string{"Refused"}, told.reasons())
+		require.Contains(w, told.events[0].Message, `belongs to "" and not to controller "sites": remove it`)
+
+		_, err := w.State().Teardown(w.Context(), newSite("a", "").Metadata())
+		require.NoError(w, err)
+		w.Settle()
+
+		_, err = w.State().Get(w.Context(), newSite("a", "").Metadata())
+		require.True(w, state.IsNotFoundError(err))
+		require.Equal(w, "theirs", getStatus(w, "a").Data.Text)
+		require.Equal(w, "1", controllertest.Get[*siteStatus](w, theirs.Metadata()).Metadata().Version().String())
 	})
 }

@@ -239,6 +239,37 @@ func TestTimersOfSeveralStages(t *testing.T) {
 	})
 }
 
+// A stage that is to run again soon does, though a later one waits for longer.
+func TestTimersOfStagesBeforeAWait(t *testing.T) {
+	controllertest.Run(t, func(w *controllertest.World) {
+		d := newDiary(w)
+
+		light(w, func() *operator.Controller[*lamp] {
+			c, _ := lit()
+			first := c.Stage("First", func(context.Context, *lamp, *operator.StageContext) error {
+				d.add("first")
+
+				return operator.RequeueAfter(10 * time.Second)
+			})
+
+			c.Stage("Second", func(_ context.Context, l *lamp, _ *operator.StageContext) error {
+				return operator.Wait("Warming", operator.After(time.Duration(l.TypedSpec().Watts)*time.Second))
+			}, first)
+
+			return c
+		})
+
+		w.Create(newHeld("a", 3600))
+		w.Advance(15 * time.Second)
+		require.Equal(w, []time.Duration{0, 10 * time.Second}, d.at())
+
+		d.take()
+		change(w, "a", func(s *lampSpec) { s.Watts = 5 })
+		w.Advance(7 * time.Second)
+		require.Equal(w, []time.Duration{0, 5 * time.Second}, d.at())
+	})
+}
+
 // What has failed in the middle begins from the start, and what is not tried again is when something changes, or when somebody
 // has everything looked at.
 func TestNoPassGoesOnInTheMiddle(t *testing.T) {

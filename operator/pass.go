@@ -39,6 +39,8 @@ type pass struct {
 	dropped int
 	// mistakes are what handlers did wrong and were not told, as the call returns no error.
 	mistakes []error
+	// exited reports what the pass has come to when a handler ends its goroutine.
+	exited func(res result)
 	// saved is what the handler wants the primary to be.
 	saved resource.Resource
 	// statusGoes says that the status is on its way out, and not written any more.
@@ -95,6 +97,8 @@ func clockOf(ctx context.Context) clockwork.Clock {
 type draft struct {
 	// current is what the state has, or nil.
 	current resource.Resource
+	// foreign is what is in the place of the status and belongs to somebody else.
+	foreign *resource.Metadata
 	// desired is what is to be there, or nil if the controller has no status.
 	desired resource.Resource
 	// before are the conditions that desired began with.
@@ -124,7 +128,20 @@ func (run *pass) begin(ctx context.Context) error {
 		return fmt.Errorf("reading the status: %w", err)
 	}
 
-	run.status = draft{current: current, desired: kind.empty(md)}
+	run.status = draft{desired: kind.empty(md)}
+
+	switch {
+	case current == nil:
+	case current.Metadata().Owner() != run.def.name:
+		run.status.foreign = current.Metadata() // not read, not written, and not removed
+		current = nil
+	default:
+		if _, ok := current.Spec().(observed); !ok {
+			return refused("the state holds a %T where controller %q has its status: register the type where the state is made", current, run.def.name)
+		}
+	}
+
+	run.status.current = current
 
 	if current != nil && current.Metadata().Phase() == resource.PhaseRunning {
 		run.status.desired = current.DeepCopy()
@@ -138,6 +155,16 @@ func (run *pass) begin(ctx context.Context) error {
 	run.status.before = run.status.conditions()
 
 	return nil
+}
+
+// putStatus writes the status.
+func (run *pass) putStatus(ctx context.Context) error {
+	if other := run.status.foreign; other != nil {
+		return refused("%s belongs to %q and not to controller %q: remove it, or give the controller's status a type of its own",
+			other, other.Owner(), run.def.name)
+	}
+
+	return run.put(ctx, run.status.current, run.status.desired)
 }
 
 // find reads what the state has right now; nil is nothing.

@@ -70,7 +70,7 @@ func (q *qController) Settings() controller.QSettings { return q.def.settings() 
 
 // MapInput implements the contract.
 func (q *qController) MapInput(
-	ctx context.Context, _ *zap.Logger, r controller.QRuntime, md controller.ReducedResourceMetadata,
+	ctx context.Context, logger *zap.Logger, r controller.QRuntime, md controller.ReducedResourceMetadata,
 ) ([]resource.Pointer, error) {
 	kind := reduced.Kind{Namespace: md.Namespace(), Type: md.Type()}
 	watched, owned, status := q.watched[kind], q.owned[kind] != nil, q.def.status != nil && q.def.status.kind == kind
@@ -83,7 +83,7 @@ func (q *qController) MapInput(
 
 	if watched != nil {
 		var err error
-		if ids, err = q.wakes(ctx, r, watched, md); err != nil {
+		if ids, err = q.wakes(ctx, logger, r, watched, md); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,7 @@ func (q *qController) Reconcile(ctx context.Context, logger *zap.Logger, r contr
 
 	run.look(primary)
 
-	if primary.Metadata().Phase() == resource.PhaseTearingDown && !primary.Metadata().Finalizers().Has(q.def.finalizer) {
+	if primary.Metadata().Phase() == resource.PhaseTearingDown && !q.def.holds(primary.Metadata()) {
 		q.forget(ptr.ID())
 
 		return nil
@@ -193,6 +193,8 @@ func (q *qController) pass(ctx context.Context, run *pass) error {
 		return err
 	}
 
+	run.exited = func(res result) { q.conclude(ctx, within, run, &res) }
+
 	var res result
 
 	switch md := run.primary.Metadata(); {
@@ -204,17 +206,24 @@ func (q *qController) pass(ctx context.Context, run *pass) error {
 		res = run.work(ctx, within)
 	}
 
-	if res.verdict != reconcile.Stopped && !res.over {
-		run.report(ctx, within, &res)
-	}
+	q.conclude(ctx, within, run, &res)
 
 	if res.verdict == reconcile.Stopped {
 		return res.err
 	}
 
-	q.flush(ctx, run)
-
 	return q.engine(run, res)
+}
+
+// conclude tells what the pass has come to, in its status and in events, unless it was stopped.
+func (q *qController) conclude(ctx, within context.Context, run *pass, res *result) {
+	if res.verdict != reconcile.Stopped && !res.over {
+		run.report(ctx, within, res)
+	}
+
+	if res.verdict != reconcile.Stopped {
+		q.flush(ctx, run)
+	}
 }
 
 // work brings about what a running primary asks for.
@@ -250,7 +259,7 @@ func (q *qController) engine(run *pass, res result) error {
 	case reconcile.Pending:
 		return controller.NewRequeueInterval(res.after)
 	case reconcile.Failed:
-		return res.err
+		return failure(res)
 	case reconcile.Halted:
 		run.logger.Error("the pass has failed, and is not tried again until something changes", contain.Fields(res.err)...)
 

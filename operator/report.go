@@ -39,7 +39,7 @@ func (run *pass) report(ctx, within context.Context, res *result) {
 		defer cancel()
 	}
 
-	if err := run.put(within, run.status.current, run.status.desired); err != nil {
+	if err := run.putStatus(within); err != nil {
 		res.unreported(ctx, fmt.Errorf("writing the status: %w", err))
 		run.noteUnreported(err)
 

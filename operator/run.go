@@ -48,7 +48,9 @@ func (run *pass) steps(ctx, within context.Context) (res result) {
 	for i, s := range order {
 		run.action = s.action
 
-		branch, err := run.step(within, s)
+		branch, err := run.step(within, s, func() {
+			run.exited(run.halfway(ctx, res, s, order[i+1:]))
+		})
 		res.err = run.failing(answerable(err))
 
 		verdict, after := reconcile.Classify(ctx, res.err)
@@ -61,7 +63,11 @@ func (run *pass) steps(ctx, within context.Context) (res result) {
 		res.verdict = verdict
 
 		if res.verdict != reconcile.Succeeded {
-			res.at, res.after = s, after
+			if verdict != reconcile.Pending || res.after == 0 || after < res.after {
+				res.after = after // an earlier step that wants to run again sooner does
+			}
+
+			res.at = s
 			res.conditions = append(res.conditions, run.unfinished(res, order[i+1:])...)
 
 			return res
@@ -105,10 +111,44 @@ func (run *pass) unfinished(res result, later []*step) (all []Condition) {
 	return append(all, c)
 }
 
-// step runs one step and returns the name of what has run in it.
-func (run *pass) step(ctx context.Context, s *step) (branch string, err error) {
+// halfway is what a pass has come to of which a handler has ended the goroutine.
+func (run *pass) halfway(ctx context.Context, res result, s *step, later []*step) result {
+	res.at, res.after, res.err = s, 0, run.failing(contain.ErrGoexit)
+	res.verdict = reconcile.Failed
+
+	if ctx.Err() != nil {
+		res.verdict = reconcile.Stopped
+	}
+
+	res.conditions = append(res.conditions, run.unfinished(res, later)...)
+
+	return res
+}
+
+// step runs one step and returns the name of what has run in it. If that ends the goroutine, exited is called before it does.
+func (run *pass) step(ctx context.Context, s *step, exited func()) (branch string, err error) {
+	returned := false
+
+	defer func() {
+		if !returned {
+			exited()
+		}
+	}()
+
+	err = contain.Call(func() (err error) {
+		branch, err = s.call(ctx, run)
+
+		return err
+	})
+	returned = true
+
+	return branch, err
+}
+
+// call calls the handler, or that of the first case that is so, and returns the name of what it has called.
+func (s *step) call(ctx context.Context, run *pass) (branch string, err error) {
 	if s.run != nil {
-		return reasonReconciled, contain.Call(func() error { return s.run(ctx, run) })
+		return reasonReconciled, s.run(ctx, run)
 	}
 
 	for _, c := range s.cases {
@@ -116,11 +156,11 @@ func (run *pass) step(ctx context.Context, s *step) (branch string, err error) {
 		case err != nil:
 			return "", err
 		case is:
-			return c.name, contain.Call(func() error { return c.run(ctx, run) })
+			return c.name, c.run(ctx, run)
 		}
 	}
 
-	return otherwise, contain.Call(func() error { return s.otherwise[0](ctx, run) })
+	return otherwise, s.otherwise[0](ctx, run)
 }
 
 // save writes the primary as the handler wants it, over what the pass began with and nothing else.

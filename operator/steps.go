@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/cosi-project/runtime/pkg/controller/generic"
-
-	"github.com/switchyard-run/switchyard/contain"
 )
 
 // step is a stage, a scope, or all of a pass that has neither.
@@ -169,19 +167,13 @@ func addCase[P generic.ResourceWithRD](s *step, name string, when func(P) bool, 
 	}
 
 	added := &Case{step: s, name: name, run: run}
-	added.when = func(run *pass) (is bool, err error) {
+	added.when = func(run *pass) (bool, error) {
 		primary, err := own[P](run)
 		if err != nil {
 			return false, err
 		}
 
-		err = contain.Call(func() error {
-			is = when(primary)
-
-			return nil
-		})
-
-		return is, err
+		return when(primary), nil
 	}
 
 	for i, other := range after {

@@ -40,9 +40,11 @@ func Watch[W generic.ResourceWithRD](c Definition, primaries func(W) []resource.
 
 // WatchNamed is [Watch] for resources that do not know who depends on them: the primaries name them, as those that they need. The
 // function returns the ids that a primary names; a change of one of these resources, that it comes and that it goes, wakes the
-// primaries that name it. What is said of the function of Watch holds for it as well.
+// primaries that name it. Like the function of Watch, it sees nothing else, is quick, has no side effects, and may be called at
+// once by several goroutines.
 //
-// Each change of a resource of the kind costs a list of all primaries, from the cache where their kind is cached.
+// Each change of a resource of the kind costs a list of all primaries, from the cache where their kind is cached. A primary for
+// which the function panics is woken by each of them: nobody knows what it names.
 func WatchNamed[W, P generic.ResourceWithRD](c *Controller[P], names func(P) []resource.ID, opts ...KindOption) {
 	watched := watch[W](c.define(), opts, names == nil, "nothing says which %s a primary names: give WatchNamed a function")
 	watched.named = idsOf(names, "works on")
@@ -93,9 +95,11 @@ func idsOf[R generic.ResourceWithRD](of func(R) []resource.ID, does string) func
 func SameID[W generic.ResourceWithRD](res W) []resource.ID { return []resource.ID{res.Metadata().ID()} }
 
 // wakes returns the primaries that a watched resource wakes now.
-func (q *qController) wakes(ctx context.Context, r controller.QRuntime, watched *watchedKind, md resource.Pointer) ([]resource.ID, error) {
+func (q *qController) wakes(
+	ctx context.Context, logger *zap.Logger, r controller.QRuntime, watched *watchedKind, md resource.Pointer,
+) ([]resource.ID, error) {
 	if watched.named != nil {
-		return q.naming(ctx, r, watched, md.ID())
+		return q.naming(ctx, logger, r, watched, md.ID())
 	}
 
 	source := reduced.Key{Kind: watched.kind, ID: md.ID()}
@@ -141,9 +145,12 @@ func (q *qController) primaries(ctx context.Context, r controller.QRuntime) (ids
 	return ids, nil
 }
 
-// naming returns the primaries that name a resource. One that begins to name it at this moment need not be among them: it has
-// changed itself, and its pass looks at the resource as it is then.
-func (q *qController) naming(ctx context.Context, r controller.QRuntime, watched *watchedKind, id resource.ID) (ids []resource.ID, err error) {
+// naming returns the primaries that name a resource, and those of which nobody knows what they name, so that one of them keeps
+// the others from nothing. One that begins to name it at this moment need not be among them: it has changed itself, and its pass
+// looks at the resource as it is then.
+func (q *qController) naming(
+	ctx context.Context, logger *zap.Logger, r controller.QRuntime, watched *watchedKind, id resource.ID,
+) (ids []resource.ID, err error) {
 	kind := q.def.primary
 
 	list, err := r.List(ctx, resource.NewMetadata(kind.Namespace, kind.Type, "", resource.VersionUndefined))
@@ -154,10 +161,11 @@ func (q *qController) naming(ctx context.Context, r controller.QRuntime, watched
 	for _, primary := range list.Items {
 		names, err := watched.named(primary)
 		if err != nil {
-			return nil, fmt.Errorf("asking %s what it names: %w", primary.Metadata(), err)
+			logger.Error("a primary does not tell what it names, and is woken in case it does", append(contain.Fields(err),
+				zap.String("primary", primary.Metadata().ID()), zap.String("watched", watched.kind.Type))...)
 		}
 
-		if slices.Contains(names, id) {
+		if err != nil || slices.Contains(names, id) {
 			ids = append(ids, primary.Metadata().ID())
 		}
 	}
@@ -228,11 +236,12 @@ func (q *qController) learnKind(ctx context.Context, logger *zap.Logger, r contr
 	return nil
 }
 
-// pointers are those to primaries.
-func (q *qController) pointers(ids []resource.ID) []resource.Pointer {
-	all := make([]resource.Pointer, len(ids))
-	for i, id := range ids {
-		all[i] = resource.NewMetadata(q.def.primary.Namespace, q.def.primary.Type, id, resource.VersionUndefined)
+// pointers are those to primaries. An empty id is nobody's: it is what comes of a label that is not there.
+func (q *qController) pointers(ids []resource.ID) (all []resource.Pointer) {
+	for _, id := range ids {
+		if id != "" {
+			all = append(all, resource.NewMetadata(q.def.primary.Namespace, q.def.primary.Type, id, resource.VersionUndefined))
+		}
 	}
 
 	return all
