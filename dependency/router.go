@@ -38,6 +38,8 @@ type Router[T any] struct {
 	db    *Database[T]
 	visit func(target T, changes []reduced.Metadata, kind controller.InputKind)
 
+	// every has classic controllers visited with all changes that concern them.
+	every bool
 	// ready is the buffer for the changes of a run that destroy-ready inputs are for.
 	ready []reduced.Metadata
 }
@@ -50,6 +52,10 @@ type Router[T any] struct {
 func NewRouter[T any](db *Database[T], visit func(target T, changes []reduced.Metadata, kind controller.InputKind)) *Router[T] {
 	return &Router[T]{db: db, visit: visit}
 }
+
+// VisitAlways has classic controllers visited like all others, with every change that concerns them, and not once for a batch. It is
+// for whoever wants to know why they were woken, and is called before anything is routed.
+func (r *Router[T]) VisitAlways() { r.every = true }
 
 // Route hands a batch of changes, each of another resource, to their dependents: those of the id, and those of the whole
 // kind.
@@ -154,6 +160,21 @@ func (r *Router[T]) each(index *kindIndex[T], run []reduced.Metadata) {
 	for i := range run {
 		r.one(index, run[i:i+1])
 	}
+
+	if !r.every {
+		return
+	}
+
+	// Nobody disturbs the last walk: the lock is held, or what is missed has a newer entry.
+	for range mostWalks {
+		changes := index.changes.Load()
+
+		r.wake(index, run, changes)
+
+		if index.changes.Load() == changes {
+			return
+		}
+	}
 }
 
 func (r *Router[T]) one(index *kindIndex[T], change []reduced.Metadata) {
@@ -179,7 +200,10 @@ func (r *Router[T]) walkOne(index *kindIndex[T], change []reduced.Metadata) bool
 		r.hand(change, ids.(*list[T]).load(), true)
 	}
 
-	r.wake(index, change, changes)
+	if !r.every {
+		r.wake(index, change, changes)
+	}
+
 	r.hand(change, index.whole.load(), true)
 
 	return index.changes.Load() == changes
@@ -187,13 +211,13 @@ func (r *Router[T]) walkOne(index *kindIndex[T], change []reduced.Metadata) bool
 
 // wake visits the weak and strong inputs on the whole kind, unless that was done in this batch already.
 func (r *Router[T]) wake(index *kindIndex[T], changes []reduced.Metadata, at uint64) {
-	if index.woken == r.db.routed.batches && index.wokenAt == at {
+	if !r.every && index.woken == r.db.routed.batches && index.wokenAt == at {
 		return
 	}
 
 	index.woken, index.wokenAt = r.db.routed.batches, at
 
-	r.hand(changes, index.wakes.load(), true)
+	r.hand(changes, index.wakes.load(), false)
 }
 
 // hand visits dependents that were not visited yet in their lane: with this change, where it is a single one, or with the
@@ -230,7 +254,7 @@ func (r *Router[T]) hand(changes []reduced.Metadata, dependents []*dependent[T],
 func (r *Router[T]) mark(n *Node[T], l lane, single bool) bool {
 	routed := &r.db.routed
 
-	if l == laneWake {
+	if l == laneWake && !r.every {
 		first := n.woken != routed.batches
 		n.woken = routed.batches
 

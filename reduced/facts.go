@@ -16,6 +16,7 @@ type Facts struct {
 	events       uint32
 	phase        uint8
 	flags        flags
+	changed      Change
 }
 
 type flags uint8
@@ -26,6 +27,7 @@ const (
 	sawDestroy
 	missed
 	own
+	beganGone // the first event was a destroy
 )
 
 // Causes sums up the events that were merged while they waited to be delivered.
@@ -49,6 +51,8 @@ func MergeFacts(older, newer Facts) Facts {
 
 	newer.remember(&older)
 	newer.flags |= older.flags & (sawDestroy | missed)
+	newer.flags = newer.flags&^beganGone | older.flags&beganGone
+	newer.changed |= older.changed
 	newer.flags &= older.flags | ^own
 	newer.events += older.events
 	newer.firstVersion = older.firstVersion
@@ -70,6 +74,9 @@ func (f *Facts) FinalizersEmpty() bool { return f.flags&finalizersEmpty != 0 }
 
 // Version returns the last version seen. Versions start again at 1 when a resource is created again.
 func (f *Facts) Version() uint64 { return f.version }
+
+// Created returns when the present life of the resource began, in nanoseconds since 1970.
+func (f *Facts) Created() int64 { return f.created }
 
 // Destroyed tells whether the resource was gone in the last state seen.
 func (f *Facts) Destroyed() bool { return f.flags&destroyed != 0 }

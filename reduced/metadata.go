@@ -36,7 +36,8 @@ func Of(res resource.Resource, gone bool) Metadata {
 	}
 
 	if gone {
-		m.flags |= destroyed | sawDestroy
+		m.flags |= destroyed | sawDestroy | beganGone
+		m.changed = ChangeDestroyed
 	}
 
 	return m
@@ -54,8 +55,8 @@ func Merge(older, newer Metadata) Metadata {
 
 // Gone returns the metadata as a destroy of the same incarnation shows it: last labels, last phase.
 func (m Metadata) Gone() Metadata {
-	m.flags |= destroyed | sawDestroy
-	m.events, m.firstVersion = 1, m.version
+	m.flags |= destroyed | sawDestroy | beganGone
+	m.events, m.firstVersion, m.changed = 1, m.version, ChangeDestroyed
 
 	return m
 }
@@ -70,6 +71,7 @@ func (m Metadata) Recreated() Metadata {
 // AfterGap returns the metadata marked as what a list has shown: some of the events before it may not have been seen.
 func (m Metadata) AfterGap() Metadata {
 	m.flags |= missed
+	m.changed = m.changed&ChangeDestroyed | ChangeListed
 
 	return m
 }

@@ -69,6 +69,11 @@ type Config struct {
 	// PassDeadlines are the deadlines of single controllers by name, in place of PassDeadline; 0 is none.
 	PassDeadlines map[string]time.Duration
 
+	// Passes is how many passes of each controller are remembered, with what has caused them and what they have read and
+	// written: see Runtime.Passes. The default, 0, is cause.DefaultPasses; with less than 0 nothing is remembered, and
+	// nothing asked for.
+	Passes int
+
 	// Grace is how long Run waits for controllers to end after its context has. When it runs out, Run returns a
 	// StragglersError. The default, 0, is to wait for as long as it takes.
 	Grace time.Duration

@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/adapter/qruntime"
 	"github.com/switchyard-run/switchyard/adapter/rruntime"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -36,6 +37,8 @@ type entry struct {
 	// classic or queue is there, whichever form the controller has.
 	classic *rruntime.Adapter
 	queue   *qruntime.Adapter
+	// trace is what its passes are remembered in, or nil.
+	trace *cause.Tracer
 
 	// updating is held while inputs are updated, so that updates of one controller are put in force one by one.
 	updating sync.Mutex
@@ -97,7 +100,7 @@ func (e *entry) unit() unit {
 
 func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
 	if e.classic != nil {
-		e.classic.QueueReconcile()
+		e.classic.Wake(e.runtime.intake.because(changes, kind), 0)
 	} else {
 		e.queue.Deliver(changes, kind)
 	}

@@ -5,8 +5,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/jonboulle/clockwork"
 
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/rivalry"
@@ -43,6 +45,45 @@ type intake struct {
 	dirty chan struct{}
 
 	divider divider
+	// told is why the classic controller that was woken last was; it belongs to whoever delivers.
+	told told
+}
+
+// told is the causes that changes are, for the many controllers that are woken by the same ones. Explains is that somebody
+// wants to know.
+type told struct {
+	explains bool
+	changes  []reduced.Metadata
+	first    cause.Cause // of the first change: what lies where others have lain may be something else
+	because  *cause.Set
+}
+
+// explain has it tell classic controllers why they are woken.
+func (in *intake) explain() {
+	in.told.explains = true
+	in.router.VisitAlways()
+}
+
+// because returns the causes that changes are, or nil if nobody wants to know. It is for whoever delivers them.
+func (in *intake) because(changes []reduced.Metadata, kind controller.InputKind) *cause.Set {
+	t := &in.told
+	if !t.explains {
+		return nil
+	}
+
+	first := cause.Of(&changes[0], kind)
+	if t.because != nil && len(t.changes) == len(changes) && &t.changes[0] == &changes[0] && t.first == first {
+		return t.because
+	}
+
+	t.changes, t.first, t.because = changes, first, cause.SetOf(changes, kind)
+
+	return t.because
+}
+
+// forget lets go of the changes that were delivered.
+func (in *intake) forget() {
+	in.told.because, in.told.changes, in.told.first = nil, nil, cause.Cause{}
 }
 
 func newIntake(db *dependency.Database[*entry]) *intake {
@@ -96,7 +137,13 @@ func (in *intake) deliverNow(way *dependency.Way[*entry], change []reduced.Metad
 	}
 	defer in.routing.Unlock()
 
-	return !in.divides.Load() && in.len() == 0 && in.router.RouteFew(way, change, fewDependents)
+	if in.divides.Load() || in.len() > 0 || !in.router.RouteFew(way, change, fewDependents) {
+		return false
+	}
+
+	in.forget()
+
+	return true
 }
 
 func (in *intake) add(changes []reduced.Metadata) {
@@ -157,6 +204,8 @@ func (in *intake) deliver() {
 	} else {
 		in.router.Route(in.batch)
 	}
+
+	in.forget()
 }
 
 // release delivers what was held back for long enough, and returns the rivalries that are over. Routing is held by the caller.

@@ -3,9 +3,11 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/cause"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/generic/qtransform"
@@ -41,7 +43,7 @@ func (r *Runtime) RegisterController(ctrl controller.Controller) error {
 			Shared:     r.classics,
 			Controller: ctrl,
 			Inputs:     e,
-			Guard:      r.guard(e, outputs, nil),
+			Guard:      r.guard(e, outputs, nil, 1),
 			Metrics:    r.metrics,
 			Deadline:   r.deadline(e),
 		})
@@ -62,7 +64,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 
 	return r.register(name, e, dependency.Queue, settings.Inputs, settings.Outputs, func() {
 		counted := r.metrics.Queue(name)
-		guard := r.guard(e, settings.Outputs, &counted.Calls)
+		guard := r.guard(e, settings.Outputs, &counted.Calls, passesAtOnce(&settings))
 
 		if !r.cfg.NoDamping {
 			guard.Own = origin.NewOwn(settings.Inputs, func(change reduced.Metadata, kind controller.InputKind, own bool) {
@@ -78,6 +80,7 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Everything: func() { r.fill(e, nil) },
 			Deadline:   r.deadline(e),
 			Own:        guard.Own,
+			Trace:      guard.Trace,
 			Crew:       &r.crew,
 			Clock:      r.cfg.Clock,
 			Backoff:    r.cfg.Backoff,
@@ -86,6 +89,17 @@ func (r *Runtime) RegisterQController(ctrl controller.QController) error {
 			Logger:     guard.Logger,
 		})
 	})
+}
+
+// passesAtOnce is how many passes of a queue controller may run at once, its run hook being one of them.
+func passesAtOnce(settings *controller.QSettings) int {
+	passes := int(min(settings.Concurrency.ValueOr(1), math.MaxInt32))
+
+	if settings.RunHook != nil {
+		passes++
+	}
+
+	return passes
 }
 
 // named returns the logger of a controller, which names it. With most loggers a field costs a kilobyte, which controllers
@@ -109,9 +123,14 @@ func (r *Runtime) deadline(e *entry) *adapter.Deadline {
 }
 
 // guard describes the view of the state that a controller gets, and makes it known to who looks for rivals, if it may have any.
-func (r *Runtime) guard(e *entry, outputs []controller.Output, counted *metrics.Calls) stateadapter.Config {
+func (r *Runtime) guard(e *entry, outputs []controller.Output, counted *metrics.Calls, passes int) stateadapter.Config {
 	cfg := stateadapter.Config{
 		Shared: r.guards, Name: e.name(), Declared: e.node, Metrics: counted, Logger: named(r.logger, e.name()),
+	}
+
+	if r.cfg.Passes >= 0 {
+		e.trace = cause.New(cause.Config{Controller: e.name(), Passes: r.cfg.Passes, Workers: passes})
+		cfg.Trace = e.trace
 	}
 
 	if r.opts.ChangeRateLimit != rate.Inf {

@@ -25,13 +25,17 @@ type divider struct {
 }
 
 // init has it deliver changes of the database, of which the finder knows whom they are for.
-func (d *divider) init(db *dependency.Database[*entry], finder *rivalry.Finder) {
+func (d *divider) init(db *dependency.Database[*entry], finder *rivalry.Finder, explains bool) {
 	d.finder = finder
 	d.router = dependency.NewRouter(db, func(e *entry, changes []reduced.Metadata, kind controller.InputKind) {
 		if d.rival(e.name()) == d.theirs {
 			e.deliver(changes, kind)
 		}
 	})
+
+	if explains {
+		d.router.VisitAlways()
+	}
 }
 
 func (d *divider) rival(name string) bool {

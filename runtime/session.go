@@ -344,6 +344,15 @@ func (s *session) change(event *state.Event) error {
 		return fmt.Errorf("the watch of %s sent an event of another kind: %s", s.watch.kind, md.Key())
 	}
 
+	switch event.Type {
+	case state.Created:
+		md = md.Changed(reduced.ChangeCreated)
+	case state.Updated:
+		if s.watch.set.cfg.Passes >= 0 {
+			md = md.Changed(reduced.Between(event.Old, event.Resource))
+		}
+	}
+
 	if audit := s.watch.auditing; audit != nil {
 		audit.touched[md.ID()] = struct{}{}
 	}

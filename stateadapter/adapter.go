@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -42,7 +43,7 @@ type Shared struct {
 	WarnOnUncachedReads bool
 }
 
-// Config is what an adapter is made of. All fields but Own, Writer, Limiter and Called are needed.
+// Config is what an adapter is made of. All fields but Own, Trace, Writer, Limiter and Called are needed.
 type Config struct {
 	*Shared
 
@@ -52,6 +53,8 @@ type Config struct {
 	Declared Declarations
 	// Own is told what the controller writes to its own inputs; nil means that nobody asks.
 	Own *origin.Own
+	// Trace is told what passes read and write; nil means that nobody asks.
+	Trace *cause.Tracer
 	// Writer is told what the controller writes, where others may write that, too; nil means that nobody asks.
 	Writer *rivalry.Writer
 	// Limiter caps the rate of writes; nil means no limit.
@@ -88,6 +91,7 @@ type (
 		Name     string
 		Declared Declarations
 		Own      *origin.Own
+		Trace    *cause.Tracer
 		Metrics  *metrics.Calls
 		Logger   *zap.Logger
 	}
@@ -110,7 +114,7 @@ func New(cfg Config) *Adapter {
 
 // Init makes an adapter of a zero value, which may be a part of something larger.
 func (a *Adapter) Init(cfg Config) {
-	a.cfg = common{cfg.Shared, cfg.Name, cfg.Declared, cfg.Own, cfg.Metrics, cfg.Logger}
+	a.cfg = common{cfg.Shared, cfg.Name, cfg.Declared, cfg.Own, cfg.Trace, cfg.Metrics, cfg.Logger}
 
 	if cfg.Writer != nil || cfg.Limiter != nil || cfg.Called != nil || cfg.WarnOnUncachedReads {
 		a.rare = &rare{writer: cfg.Writer, limiter: cfg.Limiter, called: cfg.Called}
@@ -132,6 +136,15 @@ func (a *Adapter) owned() *owned.State { return owned.New(a.cfg.State, a.cfg.Nam
 
 // Get returns a resource that is an input or an output, from the cache if its kind is cached.
 func (a *Adapter) Get(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
+	res, err := a.get(ctx, ptr, opts)
+	if a.cfg.Trace != nil {
+		a.haveRead(ctx, ptr, res, err)
+	}
+
+	return res, err
+}
+
+func (a *Adapter) get(ctx context.Context, ptr resource.Pointer, opts []state.GetOption) (resource.Resource, error) {
 	key := reduced.KeyOf(ptr)
 
 	if err := a.permit(Get, key, a.cfg.Declared.Reads(key), ErrNotReadable); err != nil {
@@ -162,6 +175,8 @@ func (a *Adapter) List(ctx context.Context, kind resource.Kind, opts ...state.Li
 		return resource.List{}, err
 	}
 
+	a.cfg.Trace.In(ctx).Read(key, 0)
+
 	if c := a.cached(key.Kind); c != nil {
 		if options, served := cache.ServesList(opts); served {
 			view, ok, err := a.newest(ctx, List, key, c)
@@ -190,7 +205,22 @@ func (a *Adapter) GetUncached(ctx context.Context, ptr resource.Pointer, opts ..
 
 	a.cfg.Metrics.Read()
 
-	return a.cfg.State.Get(ctx, ptr, opts...)
+	res, err := a.cfg.State.Get(ctx, ptr, opts...)
+	if a.cfg.Trace != nil {
+		a.haveRead(ctx, ptr, res, err)
+	}
+
+	return res, err
+}
+
+// haveRead notes that a pass has read a resource, or that there is none.
+func (a *Adapter) haveRead(ctx context.Context, ptr resource.Pointer, res resource.Resource, err error) {
+	switch {
+	case err == nil:
+		a.cfg.Trace.In(ctx).Read(reduced.KeyOf(ptr), res.Metadata().Version().Value())
+	case state.IsNotFoundError(err):
+		a.cfg.Trace.In(ctx).Read(reduced.KeyOf(ptr), 0)
+	}
 }
 
 // ListUncached is List, but always asks the state.
@@ -201,6 +231,7 @@ func (a *Adapter) ListUncached(ctx context.Context, kind resource.Kind, opts ...
 		return resource.List{}, err
 	}
 
+	a.cfg.Trace.In(ctx).Read(key, 0)
 	a.cfg.Metrics.Read()
 
 	return a.cfg.State.List(ctx, kind, opts...)
@@ -214,6 +245,8 @@ func (a *Adapter) ContextWithTeardown(ctx context.Context, ptr resource.Pointer)
 	if err := a.permit(ContextWithTeardown, key, a.cfg.Declared.Reads(key), ErrNotReadable); err != nil {
 		return nil, err
 	}
+
+	a.cfg.Trace.In(ctx).Read(key, 0)
 
 	if c := a.cached(key.Kind); c != nil && !a.own.unseen(c, key.ID) {
 		watched, ok, err := c.ContextWithTeardown(ctx, a.cfg.Name, key.ID)

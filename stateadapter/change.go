@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/resource"
 
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/rivalry"
 )
@@ -14,15 +15,20 @@ import (
 type change struct {
 	own    *origin.Write
 	rivals *rivalry.Write
+	// pass is the one that writes, or nil; on is the version that it writes on top of, once it has tried to.
+	pass  *cause.Open
+	verb  Verb
+	on    resource.Version
+	tried bool
 }
 
 // changing begins a change of a resource, and destroying its end.
-func (a *Adapter) changing(ctx context.Context, ptr resource.Pointer) change {
-	return change{a.cfg.Own.Write(ctx, ptr), a.shared(ptr)}
+func (a *Adapter) changing(ctx context.Context, verb Verb, ptr resource.Pointer) change {
+	return change{own: a.cfg.Own.Write(ctx, ptr), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: verb}
 }
 
 func (a *Adapter) destroying(ctx context.Context, ptr resource.Pointer) change {
-	return change{a.cfg.Own.Destroy(ctx, ptr), a.shared(ptr)}
+	return change{own: a.cfg.Own.Destroy(ctx, ptr), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: Destroy}
 }
 
 // shared is a write of a controller that shares outputs with others.
@@ -35,31 +41,46 @@ func (a *Adapter) shared(ptr resource.Pointer) *rivalry.Write {
 }
 
 // onTopOf says that a version is about to be made on top of the one given.
-func (c change) onTopOf(version resource.Version) {
+func (c *change) onTopOf(version resource.Version) {
+	c.on, c.tried = version, true
 	c.own.OnTopOf(version)
 	c.rivals.OnTopOf(version)
 }
 
 // ending says that the resource is about to be destroyed.
-func (c change) ending() {
+func (c *change) ending() {
 	c.own.Ending()
 	c.rivals.Ending()
 }
 
 // made says what the resource is now.
-func (c change) made(res resource.Resource) {
+func (c *change) made(res resource.Resource) {
+	if version := res.Metadata().Version(); c.pass != nil && c.tried && !version.Equal(c.on) {
+		c.pass.Wrote(string(c.verb), res.Metadata(), version.Value(), lifeOf(res.Metadata()))
+	}
+
 	c.own.Made(res.Metadata().Version())
 	c.rivals.Made(res)
 }
 
 // ended says that the resource was destroyed.
-func (c change) ended() {
+func (c *change) ended(ptr resource.Pointer) {
+	c.pass.Wrote(string(c.verb), ptr, 0, 0)
 	c.own.Ended()
 	c.rivals.Ended()
 }
 
 // end ends the call.
-func (c change) end() {
+func (c *change) end() {
 	c.own.End()
 	c.rivals.End()
+}
+
+// lifeOf returns when a resource was created, or 0 if it does not know: a state that is reached over a connection does not say.
+func lifeOf(md *resource.Metadata) int64 {
+	if created := md.Created(); !created.IsZero() {
+		return created.UnixNano()
+	}
+
+	return 0
 }

@@ -24,7 +24,7 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 	write := a.begin(res.Metadata())
 	defer write.End()
 
-	change := a.changing(ctx, res.Metadata())
+	change := a.changing(ctx, Create, res.Metadata())
 	defer change.end()
 
 	before := res.Metadata().Created()
@@ -52,7 +52,7 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	write := a.begin(res.Metadata())
 	defer write.End()
 
-	change := a.changing(ctx, res.Metadata())
+	change := a.changing(ctx, Update, res.Metadata())
 	defer change.end()
 
 	change.onTopOf(res.Metadata().Version())
@@ -106,7 +106,7 @@ func (a *Adapter) ModifyWithResult(
 	write := a.begin(ptr)
 	defer write.End()
 
-	change := a.changing(ctx, ptr)
+	change := a.changing(ctx, Modify, ptr)
 	defer change.end()
 
 	// The last attempt: what update itself returned, as against the state, and on top of which version.
@@ -188,6 +188,7 @@ func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...co
 	ready, err := a.owned().Teardown(ctx, ptr, opts...)
 	if err == nil {
 		write.TearingDown()
+		a.cfg.Trace.In(ctx).Wrote(string(Teardown), ptr, 0, 0)
 	}
 
 	return ready, classify(err, ptr)
@@ -213,7 +214,7 @@ func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...con
 
 	err := a.owned().Destroy(ctx, ptr, opts...)
 	if err == nil {
-		change.ended()
+		change.ended(ptr)
 		write.Destroyed()
 	}
 
@@ -260,7 +261,7 @@ func (a *Adapter) finalize(
 	write := a.begin(ptr)
 	defer write.End()
 
-	change := a.changing(ctx, ptr)
+	change := a.changing(ctx, verb, ptr)
 	defer change.end()
 
 	attempted := false

@@ -22,6 +22,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/queue"
@@ -31,7 +32,7 @@ import (
 // atOnce is how many items are put under one lock, so that workers need not wait for long.
 const atOnce = 512
 
-// Config is what an adapter is made of. All fields but Own are needed.
+// Config is what an adapter is made of. All fields but Trace and Own are needed.
 type Config struct {
 	Controller controller.QController
 	// Settings is what the controller returned, read once. The adapter does not keep it.
@@ -45,6 +46,8 @@ type Config struct {
 	Everything func()
 	// Deadline is how long a pass may run; nil is as long as it takes.
 	Deadline *adapter.Deadline
+	// Trace is told what passes do, and why; nil is that nobody asks.
+	Trace *cause.Tracer
 	// Own tells which changes the controller has made itself, see [Adapter.Decided]. Nil is that nobody knows.
 	Own *origin.Own
 
@@ -62,7 +65,7 @@ type Config struct {
 type Adapter struct {
 	cfg      Config
 	hooks    *hooks // nil where there is none
-	queue    *queue.Keyed[item, *reduced.Facts]
+	queue    *queue.Keyed[item, because]
 	inputs   inputs
 	recorder adapter.Recorder
 
@@ -85,6 +88,8 @@ type Adapter struct {
 func New(cfg Config) *Adapter {
 	a := &Adapter{cfg: cfg, inputs: inputsOf(cfg.Settings.Inputs), created: cfg.Clock.Now()}
 
+	cfg.Trace.From(a.created)
+
 	if cfg.Crew == nil {
 		a.cfg.Crew = &adapter.Crew{}
 	}
@@ -96,7 +101,7 @@ func New(cfg Config) *Adapter {
 		a.hooks = &hooks{run, shutdown}
 	}
 
-	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, *reduced.Facts]{Hash: item.hash, Compare: item.compare, Merge: merge, Ready: a.hire})
+	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, because]{Hash: item.hash, Compare: item.compare, Merge: merge, Ready: a.hire})
 	a.recorder.Enter(adapter.Registered, a.created)
 
 	return a
@@ -147,7 +152,7 @@ func (a *Adapter) deliverAll(changes []reduced.Metadata, kind controller.InputKi
 		return
 	}
 
-	a.queue.PutAll(func(yield func(item, *reduced.Facts) bool) {
+	a.queue.PutAll(func(yield func(item, because) bool) {
 		for i := range changes {
 			if verdicts[i] != which {
 				continue
@@ -162,8 +167,8 @@ func (a *Adapter) deliverAll(changes []reduced.Metadata, kind controller.InputKi
 
 func (a *Adapter) deliver(md *reduced.Metadata, kind controller.InputKind, own bool) {
 	if number, ok := a.inputs.find(md.Key().Kind); ok {
-		it, facts := delivered(md, number, kind, own)
-		a.queue.Put(it, facts, laneOf(own))
+		it, reason := delivered(md, number, kind, own)
+		a.queue.Put(it, reason, laneOf(own))
 	}
 }
 
@@ -177,15 +182,11 @@ func laneOf(own bool) queue.Lane {
 }
 
 // delivered returns what is to be put for a change. What it is about is needed only for a mapping.
-func delivered(md *reduced.Metadata, number int, kind controller.InputKind, own bool) (item, *reduced.Facts) {
+func delivered(md *reduced.Metadata, number int, kind controller.InputKind, own bool) (item, because) {
 	it := item{id: md.ID(), kind: uint32(number)}
 
 	if kind == controller.InputQPrimary {
-		if own {
-			return it, byItself
-		}
-
-		return it, nil
+		return it, changedTo(md, own)
 	}
 
 	it.job = mapInput
@@ -195,7 +196,7 @@ func delivered(md *reduced.Metadata, number int, kind controller.InputKind, own 
 		facts = facts.AsOwn()
 	}
 
-	return it, &facts
+	return it, because{more: &more{facts: facts}}
 }
 
 // Fill puts resources of a kind into the queue to be reconciled, behind live changes; failing ones keep their backoff. It is
@@ -233,16 +234,16 @@ func (a *Adapter) Trigger(keys []reduced.Key) error {
 		items[i] = it
 	}
 
-	a.queue.PutAll(toReconcile(items, nil), queue.Live)
+	a.queue.PutAll(toReconcile(items, because{why: whyOf(cause.Triggered, false)}), queue.Live)
 
 	return nil
 }
 
-// toReconcile yields the items in the form in which they are put: with [byItself], or with nil.
-func toReconcile(items []item, because *reduced.Facts) iter.Seq2[item, *reduced.Facts] {
-	return func(yield func(item, *reduced.Facts) bool) {
+// toReconcile yields the items in the form in which they are put, all for the same reason.
+func toReconcile(items []item, reason because) iter.Seq2[item, because] {
+	return func(yield func(item, because) bool) {
 		for _, it := range items {
-			if !yield(it, because) {
+			if !yield(it, reason) {
 				return
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/cause"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"go.uber.org/zap"
@@ -36,6 +37,38 @@ func (a *Adapter) runHook() {
 	contain.Loop(&a.running, h.step, func() { h.exited = contain.ErrGoexit })
 }
 
+// call calls the hook.
+func (h *hook) call() (err error) {
+	a := h.adapter
+	ctx := a.ctx
+
+	if a.traces() {
+		seat := a.cfg.Trace.Within(ctx)
+		open := seat.Begin(&cause.Begin{Doing: cause.Hooking, At: a.now(), Reasons: cause.Started})
+
+		ctx = seat
+
+		defer func() { open.End(a.now(), hookOutcome(a.ctx, err), err, 0) }()
+
+		err = contain.ErrGoexit // unless it returns
+	}
+
+	err = a.hooks.run(ctx, a.cfg.Logger, a.cfg.Runtime)
+
+	return err
+}
+
+func hookOutcome(ctx context.Context, err error) cause.Outcome {
+	switch {
+	case ctx.Err() != nil:
+		return cause.Stopped
+	case err != nil:
+		return cause.Failed
+	default:
+		return cause.Succeeded
+	}
+}
+
 // step is one call of the hook with what follows it; it tells whether there is to be another.
 func (h *hook) step() bool {
 	a := h.adapter
@@ -49,7 +82,7 @@ func (h *hook) step() bool {
 		h.started = a.cfg.Clock.Now()
 		a.inHook.Store(&hooked{"run hook", h.started})
 
-		err = contain.Call(func() error { return a.hooks.run(a.ctx, a.cfg.Logger, a.cfg.Runtime) })
+		err = contain.Call(h.call)
 	}
 
 	a.inHook.Store(nil)

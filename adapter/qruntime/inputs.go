@@ -19,6 +19,8 @@ type inputKind struct {
 	// whole tells that all resources are primary inputs, ids which are otherwise.
 	whole bool
 	ids   []resource.ID
+	// mapped is the kind of the input by which resources are mapped, if there is one.
+	mapped controller.InputKind
 }
 
 func inputsOf(declared []controller.Input) inputs {
@@ -33,6 +35,8 @@ func inputsOf(declared []controller.Input) inputs {
 		}
 
 		if in.Kind != controller.InputQPrimary {
+			all[at].mapped = in.Kind
+
 			continue
 		}
 

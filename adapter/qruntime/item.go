@@ -7,7 +7,6 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/internal/index"
-	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // job is what is to be done with the resource of an item.
@@ -45,23 +44,4 @@ func (it item) compare(other item) int {
 	}
 
 	return strings.Compare(it.id, other.id)
-}
-
-// byItself are the facts of an item that is to be reconciled for no other reason than what the controller has done itself.
-// Where there is another reason, it has none.
-var byItself = new(reduced.Facts)
-
-// merge unites what has happened to the resource of an item that is to be mapped. What is put is nobody else's, so it
-// becomes the result. For an item that is to be reconciled, there is only to be known whether somebody else has done
-// something.
-func merge(older, newer *reduced.Facts) *reduced.Facts {
-	if older == nil || newer == nil {
-		return nil
-	}
-
-	if newer != byItself {
-		*newer = reduced.MergeFacts(*older, *newer)
-	}
-
-	return newer
 }

@@ -18,7 +18,8 @@ type pass struct {
 	item item
 	// kind is that of the item.
 	kind *reduced.Kind
-	// facts are what is known of a resource that is to be mapped; otherwise nil, or [byItself].
+	// facts are what is known of a resource that is to be mapped. One that is to be reconciled has [itself] if that is for no other reason
+	// than what the controller has done, and otherwise nil.
 	facts *reduced.Facts
 	// began is when, counted as the adapter does.
 	began time.Duration
@@ -28,11 +29,14 @@ type pass struct {
 	full   atomic.Pointer[zapcore.Core]
 }
 
+// itself are the facts of a resource that is to be reconciled because of what the controller has done itself.
+var itself = new(reduced.Facts)
+
 // String names the pass for people.
 func (p *pass) String() string { return p.item.job.String() + " " + p.key().String() }
 
 // own tells whether nobody but the controller has done what the pass is for.
-func (p *pass) own() bool { return p.facts != nil && (p.facts == byItself || p.facts.Own()) }
+func (p *pass) own() bool { return p.facts != nil && (p.facts == itself || p.facts.Own()) }
 
 func (p *pass) key() reduced.Key { return reduced.Key{Kind: *p.kind, ID: p.item.id} }
 

@@ -8,10 +8,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/origin"
-	"github.com/switchyard-run/switchyard/queue"
-	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // worker takes items one after the other for as long as there are any. It begins, and begins anew after an item, as one
@@ -25,11 +24,15 @@ type worker struct {
 	// ctx is the context of its passes, and hand is that one where several work at once, or nil.
 	ctx  context.Context
 	hand *origin.Hand
+	// traced is what is remembered of the pass that runs, or nil.
+	traced *cause.Open
+	// seat says which pass the worker is at, where several are at one; otherwise nil.
+	seat *cause.Hand
 
 	// The fields below belong to the worker's goroutine.
-	item  item
-	facts *reduced.Facts
-	taken bool // the item is still to be worked on
+	item   item
+	reason because
+	taken  bool // the item is still to be worked on
 	// ended is when the pass before ended, if the item was taken right after it; otherwise 0. Reading a clock takes longer
 	// than taking an item.
 	ended time.Duration
@@ -59,6 +62,11 @@ func newWorker(a *Adapter) *worker {
 		}
 	}
 
+	if a.traces() {
+		w.seat = a.cfg.Trace.Within(w.ctx)
+		w.ctx = w.seat
+	}
+
 	if w.logger.Core() != zapcore.NewNopCore() {
 		w.dress = []zap.Option{zap.WrapCore(func(zapcore.Core) zapcore.Core { return (*lines)(w.next) })}
 	}
@@ -86,7 +94,7 @@ func (w *worker) step() bool {
 	a := w.adapter
 
 	if !w.taken && a.goesOn() {
-		w.item, w.facts, w.taken = a.queue.Take()
+		w.item, w.reason, w.taken = a.queue.Take()
 	}
 
 	if !w.taken {
@@ -124,13 +132,17 @@ func (w *worker) exited() {
 func (w *worker) begin() *pass {
 	a := w.adapter
 	p := w.next
-	p.item, p.kind, p.facts, p.began = w.item, &a.inputs[w.item.kind].Kind, w.facts, w.ended
+	p.item, p.kind, p.facts, p.began = w.item, &a.inputs[w.item.kind].Kind, w.reason.facts(), w.ended
 
 	if p.began == 0 {
 		p.began = a.now()
 	}
 
-	w.facts, w.ended = nil, 0
+	if a.cfg.Trace != nil {
+		w.traced = w.trace(p)
+	}
+
+	w.reason, w.ended = because{}, 0
 	w.made = w.hasMade()
 
 	return p
@@ -163,6 +175,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	now := a.now()
 	ran := now - p.began
 
+	w.seat.Rest()
 	w.pass.Store(nil)
 	w.prepare()
 
@@ -172,8 +185,11 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 		a.cfg.Metrics.Reconciled(ran)
 	}
 
-	switch out := a.judge(err); out.verdict {
+	out := a.judge(err)
+
+	switch out.verdict {
 	case settled, skipped:
+		w.remember(now, out.verdict, nil, 0)
 		a.recovered(p.item)
 		a.succeeded(p, mapped, out.verdict == skipped, ran)
 
@@ -192,6 +208,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	case requeued, failed:
 		w.postpone(p, out, err, now, ran)
 	case cancelled:
+		w.remember(now, cancelled, nil, 0)
 		w.takeNext(p.item)
 	}
 }
@@ -203,6 +220,7 @@ func (w *worker) postpone(p *pass, out outcome, err error, now, ran time.Duratio
 	a := w.adapter
 	delay, attempt := a.postponed(p, out, err, now, ran)
 	stands := attempt > 0
+	w.remember(now, out.verdict, err, delay)
 
 	streak := w.goesOn(p)
 	if streak == 0 {
@@ -221,17 +239,22 @@ func (w *worker) postpone(p *pass, out outcome, err error, now, ran time.Duratio
 	}
 
 	// What this pass was for, it was for: only what somebody else does from now on counts as such.
-	facts := p.facts
-	if p.item.job == reconcile {
-		facts = byItself
+	reasons := cause.Timed
+	if out.verdict == failed {
+		reasons = cause.Retried
+	}
+
+	again := because{why: whyOf(reasons, p.item.job == reconcile)}
+	if p.item.job == mapInput {
+		again.more = &more{facts: *p.facts}
 	}
 
 	a.looking.Add(1)
 
 	if stands {
-		a.queue.Hold(p.item, facts, delay)
+		a.queue.Hold(p.item, again, delay)
 	} else {
-		a.queue.Retry(p.item, facts, delay)
+		a.queue.Retry(p.item, again, delay)
 	}
 }
 
@@ -247,7 +270,7 @@ func (w *worker) takeNext(done item) {
 		return
 	}
 
-	w.item, w.facts, w.taken = a.queue.TakeNext(done)
+	w.item, w.reason, w.taken = a.queue.TakeNext(done)
 }
 
 // succeeded puts what is to be reconciled because of the pass.
@@ -259,11 +282,13 @@ func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Durat
 	if len(mapped) > 0 {
 		a.cfg.Metrics.MappedTo(len(mapped))
 
-		if p.own() {
-			a.queue.PutAll(toReconcile(mapped, byItself), queue.Own)
-		} else {
-			a.queue.PutAll(toReconcile(mapped, nil), queue.Live)
+		reason := because{why: whyOf(cause.Mapped, p.own())}
+		if a.cfg.Trace != nil {
+			mapped = each(mapped) // what is put twice would be told of twice
+			reason.more = &more{causes: cause.One(cause.About(p.key(), p.facts, a.inputs[p.item.kind].mapped))}
 		}
+
+		a.queue.PutAll(toReconcile(mapped, reason), laneOf(p.own()))
 	}
 
 	if p.facts != nil {

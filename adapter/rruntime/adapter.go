@@ -20,6 +20,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/stateadapter"
@@ -73,7 +74,8 @@ type Adapter struct {
 	retry      atomic.Pointer[backoff.Retry] // nil before the first failure
 	recorder   adapter.Recorder
 	loop       sync.WaitGroup
-	limit      *limit // nil without a deadline
+	limit      *limit   // nil without a deadline
+	trace      *tracing // nil where nothing is remembered
 
 	// wakeups are started by Start; running tells that they were.
 	wakeups wakeups
@@ -92,9 +94,24 @@ func (a *Adapter) Init(cfg Config) {
 		cfg.Guard.Called = a.begin
 	}
 
+	if cfg.Guard.Trace != nil {
+		a.trace = &tracing{Tracer: cfg.Guard.Trace}
+		a.trace.From(cfg.Epoch)
+		cfg.Guard.Called = a.calls
+	}
+
 	cfg.Guard.Metrics = &a.counted.Calls
 	a.Adapter.Init(cfg.Guard)
 	a.recorder.Enter(adapter.Registered, cfg.Clock.Now())
+}
+
+// calls follows each call of the controller.
+func (a *Adapter) calls() {
+	if a.limit != nil {
+		a.begin()
+	}
+
+	a.called()
 }
 
 // Admit counts the wakeup that a controller begins with. It is called once, when nothing can keep the adapter from being
@@ -112,17 +129,32 @@ func (a *Adapter) EventCh() <-chan controller.ReconcileEvent {
 		a.disarm()
 	}
 
+	a.finish(cause.Succeeded, nil, 0)
+
 	return a.wakeups.events
 }
 
 // QueueReconcile implements [controller.Runtime]: it wakes the controller unless a wakeup is pending. It never blocks
 // and may be called from any goroutine, also from outside the controller.
-func (a *Adapter) QueueReconcile() {
-	if !a.running.Load() || len(a.wakeups.events) > 0 {
-		return // it begins with a wakeup, or whoever takes the pending one looks after this
+func (a *Adapter) QueueReconcile() { a.Wake(nil, cause.Triggered) }
+
+// Wake is QueueReconcile for somebody who says why: because of changes, or for other reasons.
+func (a *Adapter) Wake(because *cause.Set, why cause.Reasons) {
+	if !a.running.Load() {
+		return // it begins with a wakeup
 	}
 
-	if a.wakeups.wake(a.now()) {
+	var first bool
+
+	switch {
+	case a.trace != nil:
+		first = a.wakeups.wakeBecause(a.now(), because, why)
+	case len(a.wakeups.events) > 0: // whoever takes the pending one looks after this
+	default:
+		first = a.wakeups.wake(a.now())
+	}
+
+	if first {
 		a.counted.Woken()
 	}
 }
@@ -136,6 +168,8 @@ func (a *Adapter) ResetRestartBackoff() {
 		a.disarm()
 	}
 
+	a.finish(cause.Succeeded, nil, 0)
+
 	if retry := a.retry.Load(); retry != nil {
 		retry.Reset()
 	}
@@ -148,6 +182,10 @@ func (a *Adapter) ResetRestartBackoff() {
 func (a *Adapter) UpdateInputs(inputs []controller.Input) error {
 	if a.limit != nil {
 		a.begin()
+	}
+
+	if a.trace != nil {
+		a.called()
 	}
 
 	return a.inputs.UpdateInputs(inputs)
@@ -170,6 +208,11 @@ func (a *Adapter) Start(ctx context.Context) {
 	now := a.shared.Clock.Now()
 
 	a.wakeups.start(now.Sub(a.shared.Epoch))
+
+	if a.trace != nil {
+		a.wakeups.begins()
+	}
+
 	a.recorder.Enter(adapter.Running, now)
 	a.running.Store(true)
 
@@ -244,11 +287,13 @@ func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 	switch {
 	case ctx.Err() != nil:
 		// It was told to stop; whatever it returned is the answer to that.
+		a.finish(cause.Stopped, nil, 0)
 		a.recorder.Enter(adapter.Stopped, now)
 		a.Logger().Debug("controller stopped", zap.NamedError("returned", err))
 
 		return false
 	case err == nil:
+		a.finish(cause.Succeeded, nil, 0)
 		a.recorder.Enter(adapter.Finished, now)
 		a.recorder.Recover()
 		a.shared.Finished.Inc()
@@ -265,6 +310,7 @@ func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 
 	attempt, delay := retry.Failed(now.Sub(a.recorder.Status().Since))
 
+	a.finish(cause.Failed, err, delay)
 	a.counted.Crashed()
 	a.recorder.Fail(adapter.BackingOff, now, err, attempt, now.Add(delay))
 	a.Logger().Error("controller failed and will be restarted", append(contain.Fields(err),
@@ -277,7 +323,7 @@ func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 	}
 
 	// The failed run may have taken a wakeup with it.
-	a.QueueReconcile()
+	a.Wake(nil, cause.Retried)
 	a.recorder.Enter(adapter.Running, a.shared.Clock.Now())
 
 	return true

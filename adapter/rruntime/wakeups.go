@@ -7,6 +7,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/cause"
 )
 
 // wakeups hands wakeups to a controller, one at a time, and tells when the controller is in a pass. It takes them from a
@@ -31,6 +32,7 @@ type wakeups struct {
 	// held tells that a wakeup waits for the end of the pause.
 	held  bool
 	pause *adapter.Pause // the one in which the controller is, or nil
+	news  *news          // nil before there is any, and where nobody asks
 }
 
 // start makes the channel with a wakeup in it.
@@ -46,6 +48,16 @@ func (w *wakeups) start(now time.Duration) {
 func (w *wakeups) wake(now time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
+	return w.wakeLocked(now)
+}
+
+// wakeBecause is wake for somebody who says why.
+func (w *wakeups) wakeBecause(now time.Duration, because *cause.Set, why cause.Reasons) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.noteLocked(because, why)
 
 	return w.wakeLocked(now)
 }

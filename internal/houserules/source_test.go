@@ -34,6 +34,7 @@ var engine = map[string]int{
 	"reduced":          0,
 	"runtime/options":  0,
 	"cache":            1,
+	"cause":            1,
 	"dependency":       1,
 	"metrics":          1,
 	"origin":           1,

@@ -1,0 +1,157 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Book is the passes of all controllers of an engine at one moment, by what they have written. It is made for questions that
+// are asked rarely, and is not changed.
+type Book struct {
+	// passes are those of each controller, the latest first, and wrote those that have written a resource, the earliest first.
+	passes map[string][]Pass
+	wrote  map[reduced.Key][]write
+}
+
+type write struct {
+	pass   *Pass
+	access *Access
+}
+
+// NewBook makes a book of the passes of each controller, the latest first.
+func NewBook(passes map[string][]Pass) *Book {
+	b := &Book{passes: passes, wrote: map[reduced.Key][]write{}}
+
+	for _, all := range passes {
+		for i := range all {
+			for j := range all[i].Writes {
+				access := &all[i].Writes[j]
+				b.wrote[access.Resource] = append(b.wrote[access.Resource], write{&all[i], access})
+			}
+		}
+	}
+
+	for _, all := range b.wrote {
+		slices.SortStableFunc(all, func(a, b write) int { return a.pass.Began.Compare(b.pass.Began) })
+	}
+
+	return b
+}
+
+// Passes returns the passes of a controller, the latest first.
+func (b *Book) Passes(controller string) []Pass { return b.passes[controller] }
+
+// Pass returns a pass by its number, or nil if it is not remembered.
+func (b *Book) Pass(controller string, number uint64) *Pass {
+	all := b.passes[controller]
+
+	i, ok := slices.BinarySearchFunc(all, number, func(p Pass, number uint64) int { return cmp.Compare(number, p.Number) })
+	if !ok {
+		return nil
+	}
+
+	return &all[i]
+}
+
+// WrittenBy returns the passes that are remembered to have written a resource, the earliest first.
+func (b *Book) WrittenBy(ptr resource.Pointer) (all []*Pass) {
+	for _, wrote := range b.wrote[reduced.KeyOf(ptr)] {
+		if len(all) == 0 || all[len(all)-1] != wrote.pass {
+			all = append(all, wrote.pass)
+		}
+	}
+
+	return all
+}
+
+// Writers are who has made the changes of a cause.
+type Writers struct {
+	// Passes are the passes that are remembered to have written, the earliest first.
+	Passes []*Pass
+	// Others is how many changes no pass that is remembered has made. They were made from outside, or by a pass that is
+	// forgotten, or that was told no version: see Forgotten.
+	Others int
+	// Forgotten tells that some of the controllers no longer remember all they have done since, so that what others have done
+	// may have been theirs.
+	Forgotten bool
+}
+
+// Writers returns who has made the changes of a cause of a pass.
+func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
+	made, since := 0, b.before(p)
+
+	// The latest writes that fit are those that the pass was told of.
+	for _, wrote := range slices.Backward(b.wrote[c.Resource]) {
+		if made == int(c.Events) {
+			break
+		}
+
+		ended := wrote.pass.Outcome != Running && wrote.pass.Ended.Before(since)
+		if wrote.pass.Began.After(p.Began) || !c.includes(wrote.access, ended) {
+			continue
+		}
+
+		made++
+
+		if !slices.Contains(w.Passes, wrote.pass) {
+			w.Passes = append(w.Passes, wrote.pass)
+		}
+	}
+
+	slices.Reverse(w.Passes)
+
+	w.Others = int(c.Events) - made
+	w.Forgotten = w.Others > 0 && b.forgets(since)
+
+	return w
+}
+
+// includes tells whether a write has made one of the changes, as far as can be told. Earlier is that the pass that has
+// written had ended when the one before began that was told of changes of the resource.
+func (c *Cause) includes(a *Access, earlier bool) bool {
+	const ends = reduced.ChangePhase | reduced.ChangeDestroyed
+
+	ended := c.Changed&reduced.ChangeDestroyed != 0
+
+	switch {
+	case a.Version == 0:
+		return c.Changed&ends != 0 && !earlier
+	case a.Life == c.Life:
+		return a.Version <= c.To && (a.Version > c.From || ended || c.Changed&reduced.ChangeCreated != 0)
+	case a.Life == 0:
+		return a.Version <= c.To && a.Version > c.From && !earlier
+	default:
+		return ended && !earlier // of a life before
+	}
+}
+
+// forgets tells whether some controller has forgotten passes that it may have made since then.
+func (b *Book) forgets(since time.Time) bool {
+	for _, all := range b.passes {
+		if len(all) == 0 {
+			continue
+		}
+
+		if first := &all[len(all)-1]; first.Number > 1 && first.Began.After(since) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// before returns when the pass before began that was for the same: what has caused this one has happened since.
+func (b *Book) before(p *Pass) (began time.Time) {
+	for i := range b.passes[p.Controller] {
+		if earlier := &b.passes[p.Controller][i]; earlier.Number < p.Number && earlier.Doing == p.Doing && earlier.Item == p.Item {
+			return earlier.Began
+		}
+	}
+
+	return began
+}

@@ -1,0 +1,218 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// Most is how many causes of one pass are kept, each of another resource.
+const Most = 8
+
+// Cause is one resource whose changes have woken a controller: all that happened to it since the controller has run for it last.
+type Cause struct {
+	// Resource is what has changed, and Input the kind of input through which the controller was told.
+	Resource reduced.Key
+	Input    controller.InputKind
+	// From is the version before the first change; 0 is that there was none. To is the version after the last one.
+	From, To uint64
+	// Life tells the lives of one id apart: it is when the one of To was created, in nanoseconds.
+	Life int64
+	// Events is how many changes there were. What a list has shown counts as one.
+	Events uint32
+	// Changed is what they have changed, all together.
+	Changed reduced.Change
+}
+
+// Of returns the cause that a change is, told through an input of the kind.
+func Of(md *reduced.Metadata, input controller.InputKind) Cause {
+	return About(md.Key(), &md.Facts, input)
+}
+
+// About is [Of] for facts of a resource.
+func About(key reduced.Key, facts *reduced.Facts, input controller.InputKind) Cause {
+	change := ChangeOf(facts, input)
+
+	return change.Of(key)
+}
+
+// then merges what has happened to the same resource later.
+func (c *Cause) then(later *Cause) {
+	c.To, c.Life = later.To, later.Life
+	c.Events += later.Events
+	c.Changed |= later.Changed
+}
+
+// String says what has happened, as "Hosts(net/web) v3 → v5: spec, labels".
+func (c Cause) String() string {
+	var text strings.Builder
+
+	text.WriteString(c.Resource.String())
+
+	switch {
+	case c.Changed&reduced.ChangeListed != 0:
+		fmt.Fprintf(&text, " v%d", c.To)
+	case c.From == 0:
+		fmt.Fprintf(&text, " v%d", c.To)
+	case c.From != c.To:
+		fmt.Fprintf(&text, " v%d → v%d", c.From, c.To)
+	default:
+		fmt.Fprintf(&text, " v%d", c.To)
+	}
+
+	if c.Changed != 0 {
+		text.WriteString(": " + c.Changed.String())
+	}
+
+	return text.String()
+}
+
+// Set is the causes of one pass: of up to [Most] resources, and how many changes there were beside. It is not changed once
+// others have it. The zero value is empty.
+type Set struct {
+	causes []Cause
+	more   uint64
+	one    [1]Cause // what mostly is enough, so that a set is one piece of memory
+}
+
+// SetOf returns the set of the causes that changes are, told through inputs of one kind.
+func SetOf(changes []reduced.Metadata, input controller.InputKind) *Set {
+	if len(changes) == 1 {
+		return One(Of(&changes[0], input))
+	}
+
+	s := &Set{causes: make([]Cause, 0, min(len(changes), Most))}
+
+	for i := range changes {
+		c := Of(&changes[i], input)
+		s.add(&c)
+	}
+
+	return s
+}
+
+// One returns the set of one cause.
+func One(c Cause) *Set {
+	s := &Set{one: [1]Cause{c}}
+	s.causes = s.one[:]
+
+	return s
+}
+
+// Then returns the set with what has happened later. Nil is nothing.
+func (s *Set) Then(later *Set) *Set {
+	switch {
+	case later == nil || len(later.causes) == 0 && later.more == 0:
+		return s
+	case s == nil:
+		return later
+	case s == later:
+		return s // one change that several were told of
+	}
+
+	both := &Set{causes: make([]Cause, len(s.causes), min(len(s.causes)+len(later.causes), Most)), more: s.more}
+	copy(both.causes, s.causes)
+	both.addAll(later)
+
+	return both
+}
+
+func (s *Set) addAll(later *Set) {
+	for i := range later.causes {
+		s.add(&later.causes[i])
+	}
+
+	s.more += later.more
+}
+
+func (s *Set) add(c *Cause) {
+	for i := range s.causes {
+		if known := &s.causes[i]; known.Input == c.Input && known.Resource == c.Resource {
+			known.then(c)
+
+			return
+		}
+	}
+
+	if len(s.causes) < Most {
+		s.causes = append(s.causes, *c)
+	} else {
+		s.more += uint64(c.Events)
+	}
+}
+
+// Gathering is the causes of a wakeup that is still to be taken: sets that are put together only when somebody wants to know.
+// It holds a few at a time.
+type Gathering struct {
+	sets [Most]*Set
+	n    int
+}
+
+// Add adds a set.
+func (g *Gathering) Add(s *Set) {
+	if g.n == Most {
+		s = g.Take().Then(s)
+	}
+
+	g.sets[g.n] = s
+	g.n++
+}
+
+// Take returns all that was added, and is empty then. Nothing is nil.
+func (g *Gathering) Take() *Set {
+	if g.n == 0 {
+		return nil
+	}
+
+	all := g.sets[0]
+
+	if g.n > 1 {
+		all = &Set{causes: append(make([]Cause, 0, Most), all.causes...), more: all.more}
+
+		for _, s := range g.sets[1:g.n] {
+			all.addAll(s)
+		}
+	}
+
+	clear(g.sets[:g.n])
+	g.n = 0
+
+	return all
+}
+
+// Reasons say why a pass was made beside changes, as a set.
+type Reasons uint8
+
+// Reasons of passes.
+const (
+	// Filled is that the resource was there when the controller was started, or that all were to be looked at anew.
+	Filled Reasons = 1 << iota
+	// Retried is that the pass before has failed.
+	Retried
+	// Timed is that the pass before has asked for it.
+	Timed
+	// Triggered is that somebody has asked for it from outside, or the controller itself, without any change.
+	Triggered
+	// Mapped is that the controller has mapped something else to the resource.
+	Mapped
+	// Started is that a classic controller begins with a wakeup.
+	Started
+)
+
+var reasonNames = [...]string{"start or resync", "retry", "timer", "asked for", "mapped", "start"}
+
+// String names all reasons.
+func (r Reasons) String() string {
+	var names []string
+
+	for i, name := range reasonNames {
+		if r&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,106 @@
+package reduced
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+)
+
+// Change says what of a resource has changed, as a set. The zero value says nothing.
+type Change uint8
+
+// What may have changed.
+const (
+	ChangeCreated Change = 1 << iota
+	ChangeSpec
+	ChangeLabels
+	ChangeAnnotations
+	ChangePhase
+	ChangeFinalizers
+	ChangeDestroyed
+	// ChangeListed is that events may have been missed, so that what has changed is not known: a list has shown what there
+	// is now.
+	ChangeListed
+)
+
+var changeNames = [...]string{"created", "spec", "labels", "annotations", "phase", "finalizers", "destroyed", "found by listing"}
+
+// String names all that has changed.
+func (c Change) String() string {
+	var names []string
+
+	for i, name := range changeNames {
+		if c&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+
+	return strings.Join(names, ", ")
+}
+
+// Between returns what has changed between two versions of a resource, the earlier one first. An update that changes nothing of the
+// metadata is taken for one of the spec, and the specs are not compared.
+func Between(older, newer resource.Resource) (c Change) {
+	if older == nil {
+		return ChangeSpec
+	}
+
+	a, b := older.Metadata(), newer.Metadata()
+
+	if !sameLabels(a.Labels(), b.Labels()) {
+		c |= ChangeLabels
+	}
+
+	if !sameAnnotations(a.Annotations(), b.Annotations()) {
+		c |= ChangeAnnotations
+	}
+
+	if a.Phase() != b.Phase() {
+		c |= ChangePhase
+	}
+
+	if !slices.Equal(*a.Finalizers(), *b.Finalizers()) {
+		c |= ChangeFinalizers
+	}
+
+	if c == 0 || !sameSpec(older, newer) {
+		c |= ChangeSpec
+	}
+
+	return c
+}
+
+func sameAnnotations(a, b *resource.Annotations) bool {
+	return reflect.ValueOf(a.Raw()).UnsafePointer() == reflect.ValueOf(b.Raw()).UnsafePointer() || a.Equal(*b)
+}
+
+func sameSpec(a, b resource.Resource) bool {
+	spec := a.Spec()
+
+	if comparable, ok := spec.(interface{ Equal(any) bool }); ok {
+		return comparable.Equal(b.Spec())
+	}
+
+	return reflect.DeepEqual(spec, b.Spec())
+}
+
+// Changed returns the metadata with what has changed, as one event showed it.
+func (m Metadata) Changed(c Change) Metadata {
+	m.changed = c
+
+	return m
+}
+
+// Change returns what has changed, in all events that were merged.
+func (f *Facts) Change() Change { return f.changed }
+
+// Before returns the version that the resource had before the first of the events that were merged; 0 is that there was none.
+func (f *Facts) Before() uint64 {
+	if f.flags&beganGone != 0 {
+		return f.firstVersion
+	}
+
+	return f.firstVersion - 1
+}
