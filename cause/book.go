@@ -16,16 +16,25 @@ type Book struct {
 	// passes are those of each controller, the latest first, and wrote those that have written a resource, the earliest first.
 	passes map[string][]Pass
 	wrote  map[reduced.Key][]write
+	may    May
 }
+
+// May tells whether a controller may have made a change.
+type May func(controller string, key reduced.Key, changed reduced.Change) bool
 
 type write struct {
 	pass   *Pass
 	access *Access
 }
 
-// NewBook makes a book of the passes of each controller, the latest first.
-func NewBook(passes map[string][]Pass) *Book {
-	b := &Book{passes: passes, wrote: map[reduced.Key][]write{}}
+// NewBook makes a book of the passes of each controller, the latest first. May is asked who may have forgotten to have made a
+// change; nil is that all may.
+func NewBook(passes map[string][]Pass, may May) *Book {
+	if may == nil {
+		may = func(string, reduced.Key, reduced.Change) bool { return true }
+	}
+
+	b := &Book{passes: passes, wrote: map[reduced.Key][]write{}, may: may}
 
 	for _, all := range passes {
 		for i := range all {
@@ -106,7 +115,7 @@ func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 	slices.Reverse(w.Passes)
 
 	w.Others = int(c.Events) - made
-	w.Forgotten = w.Others > 0 && b.forgets(since)
+	w.Forgotten = w.Others > 0 && b.forgets(c, since)
 
 	return w
 }
@@ -130,10 +139,10 @@ func (c *Cause) includes(a *Access, earlier bool) bool {
 	}
 }
 
-// forgets tells whether some controller has forgotten passes that it may have made since then.
-func (b *Book) forgets(since time.Time) bool {
-	for _, all := range b.passes {
-		if len(all) == 0 {
+// forgets tells whether some controller has forgotten passes since then that may have made changes of the cause.
+func (b *Book) forgets(c *Cause, since time.Time) bool {
+	for name, all := range b.passes {
+		if len(all) == 0 || !b.may(name, c.Resource, c.Changed) {
 			continue
 		}
 

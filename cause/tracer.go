@@ -160,7 +160,8 @@ func (r *ring) slotLocked() *Open {
 	return o
 }
 
-// Within returns who makes passes beside others. It is a context: calls with it, or with one made of it, are in the pass that it is at.
+// Within returns who makes passes beside others. It is a context: calls with it, or with one made of it, are in the pass that
+// it is at.
 func (t *Tracer) Within(ctx context.Context) *Hand {
 	if t == nil {
 		return nil
@@ -169,7 +170,8 @@ func (t *Tracer) Within(ctx context.Context) *Hand {
 	return &Hand{Context: ctx, tracer: t, ring: &t.rings[int(t.hands.Add(1))%len(t.rings)]}
 }
 
-// Hand is one of several workers of a controller. It is the context of its passes. Nil remembers nothing and may be called as well.
+// Hand is one of several workers of a controller. It is the context of its passes. Nil remembers nothing and may be called as
+// well.
 type Hand struct {
 	context.Context
 

@@ -1,6 +1,9 @@
 package runtime
 
-import "github.com/switchyard-run/switchyard/cause"
+import (
+	"github.com/switchyard-run/switchyard/cause"
+	"github.com/switchyard-run/switchyard/reduced"
+)
 
 // Passes returns the last passes of a controller, the latest first: what has caused each, what it has read and written, and
 // what has come of it. Of one that runs it is what is known so far. See [Config] for how many are remembered.
@@ -22,5 +25,13 @@ func (r *Runtime) Book() *cause.Book {
 		passes[e.name()] = e.trace.Passes()
 	}
 
-	return cause.NewBook(passes)
+	return cause.NewBook(passes, r.mayHaveMade)
+}
+
+// mayHaveMade tells whether a controller may have made a change: it declares the type as an output, or may put finalizers on
+// the resource.
+func (r *Runtime) mayHaveMade(name string, key reduced.Key, changed reduced.Change) bool {
+	node, ok := r.db.Get(name)
+
+	return ok && (node.Writes(key.Type) || changed&reduced.ChangeFinalizers != 0 && node.Holds(key))
 }

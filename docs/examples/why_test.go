@@ -8,7 +8,6 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
@@ -25,24 +24,18 @@ func Example_why() {
 		must(err)
 	})
 
-	fmt.Println(lastWriter(engine, newRecord("web").Metadata()))
+	fmt.Print(why(engine, newRecord("web").Metadata()))
 
 	// Output:
-	// Recorder: reconcile Hosts.example.dev(default/web) because of [] start or resync
+	// Recorder #1 reconcile Hosts.example.dev(default/web): succeeded (start or resync)
 }
 
-// lastWriter tells which pass has written a resource last, and why it was made.
-func lastWriter(engine *runtime.Runtime, ptr resource.Pointer) string {
-	book := engine.Book()
-
-	last := book.WrittenBy(ptr)
-	if len(last) == 0 {
-		return "nobody who is remembered"
+// why tells why a resource is as it is, back to what was done from outside.
+func why(engine *runtime.Runtime, ptr resource.Pointer) string {
+	answers := engine.Book().WhyIs(ptr)
+	if len(answers) == 0 {
+		return "nobody who is remembered has written it\n"
 	}
 
-	return because(last[len(last)-1])
-}
-
-func because(p *cause.Pass) string {
-	return fmt.Sprintf("%s: %s %s because of %s %s", p.Controller, p.Doing, p.Item, p.Causes, p.Reasons)
+	return answers[0].String()
 }

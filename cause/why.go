@@ -1,0 +1,154 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+)
+
+// deepest is how many passes an answer goes back.
+const deepest = 32
+
+// Why is the answer to why a pass was made: what has caused it, who has made that, and why.
+type Why struct {
+	// Pass is the pass in question.
+	Pass *Pass
+	// Because is what has caused it, one for each of its causes.
+	Because []Because
+	// Seen tells that the pass stands further up already, with what has caused it: controllers wake each other in a circle.
+	// Cut tells that the answer goes no further back.
+	Seen, Cut bool
+}
+
+// Because is one cause, and who has made it.
+type Because struct {
+	Cause Cause
+	// By are the passes that have made the changes, the earliest first, each with its own reasons.
+	By []*Why
+	// Others is how many changes no pass that is remembered has made, and Forgotten that some may have been made by one that
+	// is not: see [Writers].
+	Others    int
+	Forgotten bool
+}
+
+// Why returns why a pass was made, back to what was done from outside.
+func (b *Book) Why(p *Pass) *Why { return b.why(p, map[*Pass]bool{}, deepest) }
+
+// WhyIs returns why a resource is as it is: for each pass that has written it last, one for each controller, the latest first.
+func (b *Book) WhyIs(ptr resource.Pointer) (all []*Why) {
+	all = []*Why{}
+	known := map[string]bool{}
+	by := b.WrittenBy(ptr)
+
+	for i := len(by) - 1; i >= 0; i-- {
+		if p := by[i]; !known[p.Controller] {
+			known[p.Controller] = true
+
+			all = append(all, b.Why(p))
+		}
+	}
+
+	return all
+}
+
+func (b *Book) why(p *Pass, above map[*Pass]bool, deep int) *Why {
+	w := &Why{Pass: p}
+
+	switch {
+	case above[p]:
+		w.Seen = true
+
+		return w
+	case deep == 0:
+		w.Cut = true
+
+		return w
+	}
+
+	above[p] = true
+	defer delete(above, p)
+
+	for i := range p.Causes {
+		c := &p.Causes[i]
+		writers := b.Writers(p, c)
+		because := Because{Cause: *c, Others: writers.Others, Forgotten: writers.Forgotten}
+
+		for _, writer := range writers.Passes {
+			because.By = append(because.By, b.why(writer, above, deep-1))
+		}
+
+		w.Because = append(w.Because, because)
+	}
+
+	return w
+}
+
+// String renders the answer as a tree, one line for each pass and each cause.
+func (w *Why) String() string {
+	var text strings.Builder
+
+	w.render(&text, "")
+
+	return text.String()
+}
+
+func (w *Why) render(text *strings.Builder, indent string) {
+	fmt.Fprintf(text, "%s%s\n", indent, w.Pass.Title())
+
+	switch {
+	case w.Seen:
+		fmt.Fprintf(text, "%s  which stands above: they wake each other\n", indent)
+	case w.Cut:
+		fmt.Fprintf(text, "%s  and so on\n", indent)
+	}
+
+	for i := range w.Because {
+		w.Because[i].render(text, indent+"  ")
+	}
+
+	if more := w.Pass.More; more > 0 && !w.Seen && !w.Cut {
+		fmt.Fprintf(text, "%s  and %d more changes\n", indent, more)
+	}
+}
+
+func (b *Because) render(text *strings.Builder, indent string) {
+	fmt.Fprintf(text, "%s%s", indent, b.Cause)
+
+	switch {
+	case b.Others == 0:
+	case b.Forgotten:
+		fmt.Fprintf(text, ", %d from outside or by a pass that is forgotten", b.Others)
+	case len(b.By) == 0:
+		text.WriteString(", from outside")
+	default:
+		fmt.Fprintf(text, ", %d of %d from outside", b.Others, b.Cause.Events)
+	}
+
+	text.WriteString("\n")
+
+	for _, by := range b.By {
+		by.render(text, indent+"  ")
+	}
+}
+
+// Title says in a line which pass it is and what came of it, as "Recorder #3 reconcile Hosts(net/web): succeeded".
+func (p *Pass) Title() string {
+	text := fmt.Sprintf("%s #%d %s", p.Controller, p.Number, p.Doing)
+
+	if p.Item.ID != "" {
+		text += " " + p.Item.String()
+	}
+
+	text += ": " + p.Outcome.String()
+
+	if p.Failure != "" {
+		text += ": " + p.Failure
+	}
+
+	if p.Reasons != 0 {
+		text += " (" + p.Reasons.String() + ")"
+	}
+
+	return text
+}

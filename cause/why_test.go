@@ -1,0 +1,105 @@
+package cause_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/switchyard-run/switchyard/cause"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// pass makes a pass that began some seconds after all begins, and took one.
+func pass(name string, number uint64, second int, item string, causes []cause.Cause, writes ...cause.Access) cause.Pass {
+	at := began.Add(time.Duration(second) * time.Second)
+
+	return cause.Pass{
+		Controller: name, Number: number, Item: key(item), Began: at, Ended: at.Add(time.Second), Outcome: cause.Succeeded,
+		Causes: causes, Writes: writes,
+	}
+}
+
+// nobody may have made a change that is not remembered.
+func nobody(string, reduced.Key, reduced.Change) bool { return false }
+
+func wrote(id string, version uint64) cause.Access {
+	return cause.Access{Resource: key(id), Verb: "modify", Version: version, Life: 1}
+}
+
+func made(id string, from, to uint64, events uint32) cause.Cause {
+	c := one(id, from, to, events, reduced.ChangeSpec)
+	c.Life = 1
+
+	return c
+}
+
+// An answer goes back to what was done from outside.
+func TestWhyGoesBackToTheOutside(t *testing.T) {
+	t.Parallel()
+
+	first := pass("first", 1, 0, "a", []cause.Cause{made("a", 1, 2, 1)}, wrote("b", 5))
+	second := pass("second", 7, 2, "b", []cause.Cause{made("b", 4, 6, 2)}, wrote("c", 1))
+	second.Outcome, second.Failure, second.Reasons, second.More = cause.Failed, "no room", cause.Retried, 3
+
+	book := cause.NewBook(map[string][]cause.Pass{"first": {first}, "second": {second}}, nobody)
+
+	require.Equal(t, `second #7 reconcile Hosts(net/b): failed: no room (retry)
+  Hosts(net/b) v4 → v6: spec, 1 of 2 from outside
+    first #1 reconcile Hosts(net/a): succeeded
+      Hosts(net/a) v1 → v2: spec, from outside
+  and 3 more changes
+`, book.WhyIs(key("c").Pointer())[0].String())
+	require.Empty(t, book.WhyIs(key("x").Pointer()))
+	require.Equal(t, uint64(7), book.Pass("second", 7).Number)
+	require.Nil(t, book.Pass("second", 6))
+}
+
+// Controllers that wake each other are told of once.
+func TestWhyEndsInCircles(t *testing.T) {
+	t.Parallel()
+
+	ping := pass("ping", 4, 2, "b", []cause.Cause{made("b", 1, 2, 1)}, wrote("a", 9))
+	pong := pass("pong", 4, 2, "a", []cause.Cause{made("a", 8, 9, 1)}, wrote("b", 2))
+	book := cause.NewBook(map[string][]cause.Pass{"ping": {ping}, "pong": {pong}}, nil)
+
+	require.Equal(t, `ping #4 reconcile Hosts(net/b): succeeded
+  Hosts(net/b) v1 → v2: spec
+    pong #4 reconcile Hosts(net/a): succeeded
+      Hosts(net/a) v8 → v9: spec
+        ping #4 reconcile Hosts(net/b): succeeded
+          which stands above: they wake each other
+`, book.Why(book.Pass("ping", 4)).String())
+}
+
+// What nobody remembers to have made was made from outside only if nobody has forgotten anything since.
+func TestWhoIsForgottenMayHaveMadeIt(t *testing.T) {
+	t.Parallel()
+
+	before := pass("reader", 1, 0, "a", nil)
+	reader := pass("reader", 2, 10, "a", []cause.Cause{made("a", 1, 2, 1)})
+
+	for second, forgotten := range map[int]bool{-1: false, 5: true} {
+		writer := pass("writer", 50, second, "w", nil)
+		book := cause.NewBook(map[string][]cause.Pass{"reader": {reader, before}, "writer": {writer}}, nil)
+		writers := book.Writers(book.Pass("reader", 2), &reader.Causes[0])
+
+		require.Equal(t, cause.Writers{Others: 1, Forgotten: forgotten}, writers)
+
+		book = cause.NewBook(map[string][]cause.Pass{"reader": {reader, before}, "writer": {writer}}, nobody)
+		require.Equal(t, cause.Writers{Others: 1}, book.Writers(book.Pass("reader", 2), &reader.Causes[0]))
+	}
+}
+
+// A version is made once in each life of an id: what was written in another one is not the cause.
+func TestLivesAreToldApart(t *testing.T) {
+	t.Parallel()
+
+	old := pass("writer", 1, 0, "w", nil, cause.Access{Resource: key("a"), Verb: "modify", Version: 2, Life: 7})
+	reader := pass("reader", 1, 2, "a", []cause.Cause{made("a", 1, 2, 1)})
+	book := cause.NewBook(map[string][]cause.Pass{"writer": {old}, "reader": {reader}}, nil)
+
+	require.Equal(t, 1, book.Writers(&reader, &reader.Causes[0]).Others)
+}
