@@ -46,7 +46,9 @@ func NewBook(passes map[string][]Pass, may May) *Book {
 	}
 
 	for _, all := range b.wrote {
-		slices.SortStableFunc(all, func(a, b write) int { return a.pass.Began.Compare(b.pass.Began) })
+		slices.SortStableFunc(all, func(a, b write) int {
+			return cmp.Or(a.pass.Began.Compare(b.pass.Began), cmp.Compare(a.pass.Controller, b.pass.Controller), cmp.Compare(a.pass.Number, b.pass.Number))
+		})
 	}
 
 	return b

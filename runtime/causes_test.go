@@ -582,3 +582,72 @@ func (w *causesWorld) checkWriters() {
 
 	require.Equal(w.t, w.made, found)
 }
+
+// Nothing is remembered unless it is asked for, and of a controller that is not there nothing can be.
+func TestPassesAreRememberedIfAskedFor(t *testing.T) {
+	t.Parallel()
+
+	engine, err := runtime.New(state.WrapCore(namespaced.NewState(inmem.Build)), nil, runtime.Config{})
+	require.NoError(t, err)
+	require.NoError(t, engine.RegisterController(&classic{name: "idle", inputs: []controller.Input{sources(controller.InputWeak)}}))
+
+	passes, err := engine.Passes("idle")
+	require.NoError(t, err)
+	require.Empty(t, passes)
+	require.Empty(t, engine.Book().Passes("idle"))
+
+	_, err = engine.Passes("nobody")
+	require.ErrorIs(t, err, runtime.ErrNotRegistered)
+}
+
+// A pass that is told of a write of a controller says so, and the answer to why goes back to the outside.
+func TestWhyGoesThroughTheGraph(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		st := state.WrapCore(namespaced.NewState(inmem.Build))
+		engine, err := runtime.New(st, nil, runtime.Config{Passes: cause.DefaultPasses})
+		require.NoError(t, err)
+		require.NoError(t, engine.RegisterController(&classic{
+			name: "maker", inputs: []controller.Input{sources(controller.InputWeak)}, outputs: []controller.Output{exclusive(targetType)},
+			pass: func(ctx context.Context, r controller.Runtime) error {
+				src, err := r.Get(ctx, newSource("a", 0).Metadata())
+				if err != nil {
+					return nil // not yet
+				}
+
+				return r.Modify(ctx, newTarget("b", 0), func(res resource.Resource) error {
+					res.(*target).TypedSpec().N = src.(*source).TypedSpec().N
+
+					return nil
+				})
+			},
+		}))
+
+		ctx, cancel := context.WithCancel(t.Context())
+
+		var running sync.WaitGroup
+
+		running.Go(func() { _ = engine.Run(ctx) })
+		synctest.Wait()
+		require.NoError(t, st.Create(ctx, newSource("a", 1)))
+		synctest.Wait()
+
+		src := newSource("a", 2)
+		src.Metadata().SetVersion(resource.VersionUndefined.Next())
+		require.NoError(t, st.Update(ctx, src))
+		synctest.Wait()
+
+		ptr := targetPtr("b")
+		answers := engine.Book().WhyIs(&ptr)
+		require.Len(t, answers, 1)
+		require.Equal(t, "maker #3 run: succeeded\n  Sources.test.switchyard.run(test/a) v1 → v2: spec, from outside\n", answers[0].String())
+
+		last := answers[0].Pass
+		require.Equal(t, []cause.Access{{Resource: reduced.KeyOf(newSource("a", 0).Metadata()), Version: 2}}, last.Reads)
+		require.Equal(t, "modify Targets.test.switchyard.run(test/b) v2", last.Writes[0].String())
+
+		cancel()
+		running.Wait()
+	})
+}

@@ -70,8 +70,7 @@ type Config struct {
 	PassDeadlines map[string]time.Duration
 
 	// Passes is how many passes of each controller are remembered, with what has caused them and what they have read and
-	// written: see Runtime.Passes. The default, 0, is cause.DefaultPasses; with less than 0 nothing is remembered, and
-	// nothing asked for.
+	// written: see Runtime.Passes. cause.DefaultPasses is a good number. The default, 0, is none.
 	Passes int
 
 	// Grace is how long Run waits for controllers to end after its context has. When it runs out, Run returns a
@@ -160,6 +159,10 @@ func (c Config) validate(opts options.Options) error {
 		if field.value < 0 {
 			return &ConfigError{Field: field.name, Problem: fmt.Sprintf("is %s, it must not be negative", field.value)}
 		}
+	}
+
+	if c.Passes < 0 {
+		return &ConfigError{Field: "Passes", Problem: fmt.Sprintf("is %d, it must not be negative", c.Passes)}
 	}
 
 	if err := c.validateDeadlines(); err != nil {

@@ -34,6 +34,7 @@ func badConfigs() map[string]runtime.Config {
 		"AuditInterval":  {AuditInterval: -1},
 		"Grace":          {Grace: -1},
 		"StuckAfter":     {StuckAfter: -1},
+		"Passes":         {Passes: -1},
 	}
 }
 

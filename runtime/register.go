@@ -128,7 +128,7 @@ func (r *Runtime) guard(e *entry, outputs []controller.Output, counted *metrics.
 		Shared: r.guards, Name: e.name(), Declared: e.node, Metrics: counted, Logger: named(r.logger, e.name()),
 	}
 
-	if r.cfg.Passes >= 0 {
+	if r.cfg.Passes > 0 {
 		e.trace = cause.New(cause.Config{Controller: e.name(), Passes: r.cfg.Passes, Workers: passes})
 		cfg.Trace = e.trace
 	}

@@ -120,11 +120,11 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		r.rivals = rivalry.NewFinder(rivalry.Config{Clock: cfg.Clock, Epoch: cfg.Clock.Now(), Wake: r.intake.divide, Found: r.found})
 	}
 
-	if cfg.Passes >= 0 {
+	if cfg.Passes > 0 {
 		r.intake.explain()
 	}
 
-	r.intake.divider.init(r.db, r.rivals, cfg.Passes >= 0)
+	r.intake.divider.init(r.db, r.rivals, cfg.Passes > 0)
 
 	r.guards = &stateadapter.Shared{
 		State: st, Cache: r.cache, Clock: cfg.Clock, Barrier: r.Barrier, WarnOnUncachedReads: opts.WarnOnUncachedReads,

@@ -348,7 +348,7 @@ func (s *session) change(event *state.Event) error {
 	case state.Created:
 		md = md.Changed(reduced.ChangeCreated)
 	case state.Updated:
-		if s.watch.set.cfg.Passes >= 0 {
+		if s.watch.set.cfg.Passes > 0 {
 			md = md.Changed(reduced.Between(event.Old, event.Resource))
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
 func Example_why() {
 	st := newState()
-	engine, err := runtime.NewRuntime(st, zap.NewNop())
+	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{Passes: cause.DefaultPasses})
 	must(err)
 	must(engine.RegisterQController(Recorder{}))
 
