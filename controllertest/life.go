@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/switchyard-run/switchyard/adapter"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
@@ -47,6 +48,10 @@ func (w *World) live() error {
 	}
 
 	cfg := w.config
+	if cfg.Passes == 0 {
+		cfg.Passes = cause.DefaultPasses
+	}
+
 	if cfg.Seed == 0 {
 		cfg.Seed = w.draws.schedule.Seed
 	}

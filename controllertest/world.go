@@ -87,8 +87,9 @@ func newWorld(schedule Schedule, faults Faults, plan crashAt, cast *cast) *World
 	}
 }
 
-// Configure changes the settings of engines that are started later. The clock must stay what it is. Passes of classic
-// controllers have no deadline in a world, since which wakeup is in hand is the world's to say there.
+// Configure changes the settings of engines that are started later. They remember passes, as many as cause.DefaultPasses. The
+// clock must stay what it is. Passes of classic controllers have no deadline in a world, since which wakeup is in hand is the
+// world's to say there.
 func (w *World) Configure(change func(*runtime.Config)) { change(&w.config) }
 
 // Through puts something between the state and the engines that are started later, such as a connection. It is called once for
