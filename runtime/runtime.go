@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/adapter/rruntime"
 	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/dependency"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -425,7 +426,7 @@ func (r *Runtime) fillAll(kind reduced.Kind, told map[reduced.Key]struct{}) {
 func (r *Runtime) missed(kind reduced.Kind, told map[reduced.Key]struct{}) {
 	for _, e := range r.db.Targets(kind) {
 		if e.classic != nil {
-			e.classic.QueueReconcile()
+			e.classic.Wake(nil, cause.Filled)
 		} else {
 			r.fill(e, told)
 		}
