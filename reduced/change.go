@@ -40,8 +40,8 @@ func (c Change) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Between returns what has changed between two versions of a resource, the earlier one first. An update that changes nothing of the
-// metadata is taken for one of the spec, and the specs are not compared.
+// Between returns what has changed between two versions of a resource, the earlier one first. An update that changes nothing
+// of the metadata is taken for one of the spec, and the specs are not compared.
 func Between(older, newer resource.Resource) (c Change) {
 	if older == nil {
 		return ChangeSpec
@@ -76,7 +76,15 @@ func sameAnnotations(a, b *resource.Annotations) bool {
 	return reflect.ValueOf(a.Raw()).UnsafePointer() == reflect.ValueOf(b.Raw()).UnsafePointer() || a.Equal(*b)
 }
 
-func sameSpec(a, b resource.Resource) bool {
+// sameSpec compares two specs. One that can not be compared is another one: a watch that stumbled over it would never get
+// past it.
+func sameSpec(a, b resource.Resource) (same bool) {
+	defer func() {
+		if recover() != nil {
+			same = false
+		}
+	}()
+
 	spec := a.Spec()
 
 	if comparable, ok := spec.(interface{ Equal(any) bool }); ok {
