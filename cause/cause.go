@@ -14,9 +14,16 @@ const Most = 8
 
 // Cause is one resource whose changes have woken a controller: all that happened to it since the controller has run for it last.
 type Cause struct {
-	// Resource is what has changed, and Input the kind of input through which the controller was told.
+	// Resource is what has changed.
 	Resource reduced.Key
-	Input    controller.InputKind
+
+	Change
+}
+
+// Change is what has happened to a resource, whichever that is.
+type Change struct {
+	// Input is the kind of input through which the controller was told.
+	Input controller.InputKind
 	// From is the version before the first change; 0 is that there was none. To is the version after the last one.
 	From, To uint64
 	// Life tells the lives of one id apart: it is when the one of To was created, in nanoseconds.
@@ -34,13 +41,16 @@ func Of(md *reduced.Metadata, input controller.InputKind) Cause {
 
 // About is [Of] for facts of a resource.
 func About(key reduced.Key, facts *reduced.Facts, input controller.InputKind) Cause {
-	change := ChangeOf(facts, input)
+	return Cause{key, ChangeOf(facts, input)}
+}
 
-	return change.Of(key)
+// ChangeOf is what facts of a resource say that has happened to it.
+func ChangeOf(facts *reduced.Facts, input controller.InputKind) Change {
+	return Change{input, facts.Before(), facts.Version(), facts.Created(), facts.Causes().Events, facts.Change()}
 }
 
 // then merges what has happened to the same resource later.
-func (c *Cause) then(later *Cause) {
+func (c *Change) then(later *Change) {
 	c.To, c.Life = later.To, later.Life
 	c.Events += later.Events
 	c.Changed |= later.Changed
@@ -48,26 +58,19 @@ func (c *Cause) then(later *Cause) {
 
 // String says what has happened, as "Hosts(net/web) v3 → v5: spec, labels".
 func (c Cause) String() string {
-	var text strings.Builder
+	text := c.Resource.String()
 
-	text.WriteString(c.Resource.String())
-
-	switch {
-	case c.Changed&reduced.ChangeListed != 0:
-		fmt.Fprintf(&text, " v%d", c.To)
-	case c.From == 0:
-		fmt.Fprintf(&text, " v%d", c.To)
-	case c.From != c.To:
-		fmt.Fprintf(&text, " v%d → v%d", c.From, c.To)
-	default:
-		fmt.Fprintf(&text, " v%d", c.To)
+	if c.From != 0 && c.From != c.To && c.Changed&reduced.ChangeListed == 0 {
+		text += fmt.Sprintf(" v%d →", c.From)
 	}
+
+	text += fmt.Sprintf(" v%d", c.To)
 
 	if c.Changed != 0 {
-		text.WriteString(": " + c.Changed.String())
+		text += ": " + c.Changed.String()
 	}
 
-	return text.String()
+	return text
 }
 
 // Set is the causes of one pass: of up to [Most] resources, and how many changes there were beside. It is not changed once
@@ -131,7 +134,7 @@ func (s *Set) addAll(later *Set) {
 func (s *Set) add(c *Cause) {
 	for i := range s.causes {
 		if known := &s.causes[i]; known.Input == c.Input && known.Resource == c.Resource {
-			known.then(c)
+			known.then(&c.Change)
 
 			return
 		}

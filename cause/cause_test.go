@@ -19,7 +19,7 @@ func key(id string) reduced.Key {
 }
 
 func one(id string, from, to uint64, events uint32, changed reduced.Change) cause.Cause {
-	return cause.Cause{Resource: key(id), Input: controller.InputWeak, From: from, To: to, Events: events, Changed: changed}
+	return cause.Cause{Resource: key(id), Change: change(from, to, events, changed)}
 }
 
 func change(from, to uint64, events uint32, changed reduced.Change) cause.Change {

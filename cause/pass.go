@@ -136,9 +136,9 @@ func (r *ring) appendTo(all []Pass) []Pass {
 }
 
 func (o *Open) passLocked() Pass {
-	epoch := o.tracer.epoch
+	epoch := o.ring.tracer.epoch
 	p := Pass{
-		Controller: o.tracer.cfg.Controller, Number: o.number, Doing: o.doing, Item: o.item,
+		Controller: o.ring.tracer.cfg.Controller, Number: o.number, Doing: o.doing, Item: o.item,
 		Began: epoch.Add(o.began), Outcome: o.outcome, Failure: o.failure, Again: o.again,
 		Causes: slices.Clone(o.causes.causes), More: o.causes.more, Reasons: o.reasons,
 		Reads: slices.Clone(o.reads), Writes: slices.Clone(o.writes), MoreReads: o.moreReads, MoreWrites: o.moreWrites,

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/reduced"
@@ -49,6 +48,8 @@ const mostRings = 8
 
 // ring holds the passes that were made last, up to a number. One that runs keeps its place.
 type ring struct {
+	tracer *Tracer
+
 	// mu guards the passes, and what is in them.
 	mu     sync.Mutex
 	passes []*Open
@@ -66,6 +67,7 @@ func New(cfg Config) *Tracer {
 	t := &Tracer{cfg: cfg, rings: make([]ring, min(cfg.Workers, mostRings))}
 
 	for i := range t.rings {
+		t.rings[i].tracer = t
 		t.rings[i].most = (cfg.Passes + len(t.rings) - 1) / len(t.rings)
 	}
 
@@ -95,45 +97,25 @@ type Begin struct {
 	Causes *Set
 }
 
-// Change is what has happened to a resource, as a [Cause] without it.
-type Change struct {
-	Input    controller.InputKind
-	From, To uint64
-	Life     int64
-	Events   uint32
-	Changed  reduced.Change
-}
-
-// ChangeOf is what facts of a resource say that has happened to it.
-func ChangeOf(facts *reduced.Facts, input controller.InputKind) Change {
-	return Change{input, facts.Before(), facts.Version(), facts.Created(), facts.Causes().Events, facts.Change()}
-}
-
-// Of is the cause that the change of a resource is.
-func (c *Change) Of(key reduced.Key) Cause {
-	return Cause{key, c.Input, c.From, c.To, c.Life, c.Events, c.Changed}
-}
-
 // Begin begins a pass, where there is one at a time.
 func (t *Tracer) Begin(b *Begin) *Open {
 	if t == nil {
 		return nil
 	}
 
-	o := t.begin(&t.rings[0], b)
+	o := t.rings[0].begin(b)
 	t.current.Store(o)
 
 	return o
 }
 
-func (t *Tracer) begin(r *ring, b *Begin) *Open {
-	number := t.count.Add(1)
+func (r *ring) begin(b *Begin) *Open {
+	number := r.tracer.count.Add(1)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	o := r.slotLocked()
-	o.tracer = t
 	o.beginLocked(number, b)
 
 	return o
@@ -167,7 +149,7 @@ func (t *Tracer) Within(ctx context.Context) *Hand {
 		return nil
 	}
 
-	return &Hand{Context: ctx, tracer: t, ring: &t.rings[int(t.hands.Add(1))%len(t.rings)]}
+	return &Hand{Context: ctx, ring: &t.rings[int(t.hands.Add(1))%len(t.rings)]}
 }
 
 // Hand is one of several workers of a controller. It is the context of its passes. Nil remembers nothing and may be called as
@@ -175,14 +157,13 @@ func (t *Tracer) Within(ctx context.Context) *Hand {
 type Hand struct {
 	context.Context
 
-	tracer *Tracer
-	ring   *ring
-	at     atomic.Pointer[Open]
+	ring *ring
+	at   atomic.Pointer[Open]
 }
 
 // Begin begins a pass, which the hand is at until it ends.
 func (h *Hand) Begin(b *Begin) *Open {
-	o := h.tracer.begin(h.ring, b)
+	o := h.ring.begin(b)
 	h.at.Store(o)
 
 	return o
@@ -199,7 +180,7 @@ type handKey struct{ tracer *Tracer }
 
 // Value implements [context.Context].
 func (h *Hand) Value(key any) any {
-	if key == any(handKey{h.tracer}) {
+	if key == any(handKey{h.ring.tracer}) {
 		return h
 	}
 
@@ -224,8 +205,7 @@ func (t *Tracer) In(ctx context.Context) *Open {
 
 // Open is a pass that runs, or has run. Nil is a pass of which nothing is remembered, and may be called as well.
 type Open struct {
-	ring   *ring
-	tracer *Tracer
+	ring *ring
 
 	// The lock of the ring guards the fields below.
 	number     uint64
@@ -254,13 +234,12 @@ func (o *Open) beginLocked(number uint64, b *Begin) {
 	o.outcome, o.failure, o.again = Running, "", 0
 
 	if b.Own.Events > 0 {
-		o.causes.causes = append(o.causes.causes, b.Own.Of(b.Item))
+		o.causes.causes = append(o.causes.causes, Cause{b.Item, b.Own})
 	}
 
 	if b.Causes != nil {
 		o.causes.addAll(b.Causes)
 	}
-
 }
 
 // Read notes that the pass has read a resource in a version, 0 if it was not there, or with an empty id, several of a kind.
@@ -310,5 +289,5 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 	}
 	o.ring.mu.Unlock()
 
-	o.tracer.current.CompareAndSwap(o, nil)
+	o.ring.tracer.current.CompareAndSwap(o, nil)
 }
