@@ -53,8 +53,8 @@ func NewRouter[T any](db *Database[T], visit func(target T, changes []reduced.Me
 	return &Router[T]{db: db, visit: visit}
 }
 
-// VisitAlways has classic controllers visited like all others, with every change that concerns them, and not once for a batch. It is
-// for whoever wants to know why they were woken, and is called before anything is routed.
+// VisitAlways has classic controllers visited like all others, with every change that concerns them, and not once for a
+// batch. It is for whoever wants to know why they were woken, and is called before anything is routed.
 func (r *Router[T]) VisitAlways() { r.every = true }
 
 // Route hands a batch of changes, each of another resource, to their dependents: those of the id, and those of the whole
@@ -161,20 +161,32 @@ func (r *Router[T]) each(index *kindIndex[T], run []reduced.Metadata) {
 		r.one(index, run[i:i+1])
 	}
 
-	if !r.every {
-		return
+	if r.every {
+		r.wakeAll(index, run)
 	}
+}
 
-	// Nobody disturbs the last walk: the lock is held, or what is missed has a newer entry.
+// wakeAll visits the weak and strong inputs on the whole kind with a run that is otherwise routed one by one.
+func (r *Router[T]) wakeAll(index *kindIndex[T], run []reduced.Metadata) {
 	for range mostWalks {
-		changes := index.changes.Load()
-
-		r.wake(index, run, changes)
-
-		if index.changes.Load() == changes {
+		if r.walkWakes(index, run) {
 			return
 		}
 	}
+
+	r.db.mu.Lock()
+	defer r.db.mu.Unlock()
+
+	r.walkWakes(index, run)
+}
+
+// walkWakes is one walk of wakeAll, and tells whether no input has changed beside it.
+func (r *Router[T]) walkWakes(index *kindIndex[T], run []reduced.Metadata) bool {
+	changes := index.changes.Load()
+
+	r.wake(index, run, changes)
+
+	return index.changes.Load() == changes
 }
 
 func (r *Router[T]) one(index *kindIndex[T], change []reduced.Metadata) {

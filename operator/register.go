@@ -25,8 +25,7 @@ import (
 //
 // What fails is tried again after the backoff of the engine: backoff.Authoring is meant for these controllers, and [App] has it.
 //
-// If an engine has such a controller already, or primaries belong to a controller, which destroys them, say
-// [Controller.WithoutDestroyer].
+// If primaries belong to a controller, which destroys them, say [Controller.WithoutDestroyer].
 func Register(engine controller.Engine, definitions ...Definition) error {
 	controllers, err := buildAll(definitions)
 	if err != nil {
