@@ -35,8 +35,8 @@ func (d *dot) write() {
 	d.linef("  node [fontname=\"Helvetica,Arial,sans-serif\", fontsize=12]")
 	d.linef("  edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=10]")
 
-	if d.graph.Title != "" {
-		d.linef("  graph [label=%s, labelloc=t, fontsize=16]", dotText([]string{Printable(d.graph.Title, titleRunes)}))
+	if heading := d.graph.Heading(); heading != "" {
+		d.linef("  graph [label=%s, labelloc=t, fontsize=16]", dotText([]string{Printable(heading, titleRunes)}))
 	}
 
 	for _, node := range d.graph.Nodes {

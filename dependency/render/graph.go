@@ -32,6 +32,11 @@ type Graph struct {
 	// Findings is the report of an analysis, if one was passed.
 	Findings *analysis.Report `json:"findings,omitempty"`
 
+	// Marked tells that a picture which can, SVG, names its parts for style sheets and scripts; see [WithLinks].
+	Marked bool `json:"-"`
+	// Unframed tells that a picture is without title and legend; see [WithoutFrame].
+	Unframed bool `json:"-"`
+
 	// direction is "LR" or "TB", as Mermaid and DOT both spell it.
 	direction string
 }
@@ -50,6 +55,8 @@ type Node struct {
 	Namespace string `json:"namespace,omitempty"`
 	// Type is the type of resources.
 	Type string `json:"type,omitempty"`
+	// Link is where the node leads to, a relative, http or https URL, if the host has given one; see [WithLinks].
+	Link string `json:"link,omitempty"`
 }
 
 // Edge is one declaration of a controller, or several that differ in nothing but the resource id.
@@ -206,8 +213,22 @@ func (f folds) edges(nodes []Node) []Edge {
 	return edges
 }
 
-// Legend returns the kinds of the edges that the graph has, in order.
+// Heading is the title of a picture, empty where it is to have none.
+func (g *Graph) Heading() string {
+	if g.Unframed {
+		return ""
+	}
+
+	return g.Title
+}
+
+// Legend returns the kinds of the edges that the graph has, in order: those that a picture explains, and none where it is to
+// explain nothing.
 func (g *Graph) Legend() []EdgeKind {
+	if g.Unframed {
+		return nil
+	}
+
 	var used []EdgeKind
 
 	for _, kind := range EdgeKinds() {

@@ -38,8 +38,8 @@ type mermaid struct {
 }
 
 func (m *mermaid) write() {
-	if m.graph.Title != "" {
-		title, err := json.Marshal(Printable(m.graph.Title, titleRunes))
+	if heading := m.graph.Heading(); heading != "" {
+		title, err := json.Marshal(Printable(heading, titleRunes))
 		if err == nil {
 			m.linef("---\ntitle: %s\n---", title)
 		}

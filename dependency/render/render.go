@@ -45,6 +45,12 @@ func WithTopDown() Option {
 	return Option{func(g *Graph) { g.direction = "TB" }}
 }
 
+// WithoutFrame leaves out what stands around a picture, its title and its legend, for a page that has its own. JSON keeps the
+// title.
+func WithoutFrame() Option {
+	return Option{func(g *Graph) { g.Unframed = true }}
+}
+
 // Format is the name of a format, as flags and query parameters spell it. It implements [encoding.TextMarshaler] and
 // [encoding.TextUnmarshaler], so [flag.TextVar] takes it.
 type Format string

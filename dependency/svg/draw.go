@@ -37,31 +37,47 @@ func draw(g *render.Graph, placed *layout) []byte {
 	d := &drawing{graph: g, placed: placed}
 	title := render.Printable(g.Title, 120)
 
-	content := max(placed.width, textWidth(title, titleFont), 320)
+	content := max(placed.width, 320)
+	above := float64(0)
+
+	if !g.Unframed {
+		content = max(content, textWidth(title, titleFont))
+		above = titleSpace
+	}
+
 	d.legend = newLegend(g, content)
 
 	width := content + 2*margin
-	height := margin + titleSpace + placed.height + d.legend.height() + margin
+	height := margin + above + placed.height + d.legend.height() + margin
 
 	if len(g.Nodes) == 0 {
 		height += legendRow
 	}
 
 	d.linef(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s"`+
-		` role="graphics-document document" aria-label="%s" font-family="%s">`,
-		px(width), px(height), px(width), px(height), escape(title), escape(fontStack))
-	d.linef(`<title>%s</title>`, escape(title))
-	d.linef(`<desc>%s</desc>`, escape(d.summary()))
-	d.linef(`<rect width="100%%" height="100%%" fill="#ffffff"/>`)
-	d.text(point{margin, margin + titleFont}, title, titleFont, "#1b1b1b", `font-weight="600"`)
+		` role="graphics-document document" aria-label="%s" font-family="%s"%s>`,
+		px(width), px(height), px(width), px(height), escape(title), escape(fontStack), d.class(classPicture))
 
-	d.linef(`<g transform="translate(%s %s)">`, px(margin), px(margin+titleSpace))
+	if !g.Unframed {
+		d.linef(`<title>%s</title>`, escape(title))
+	}
+
+	d.linef(`<desc>%s</desc>`, escape(d.summary()))
+	d.linef(`<rect width="100%%" height="100%%" fill="#ffffff"%s/>`, d.class(classBackground))
+
+	if !g.Unframed {
+		d.text(point{margin, margin + titleFont}, title, titleFont, "#1b1b1b", ` font-weight="600"`+d.class(classTitle))
+	}
+
+	d.linef(`<g transform="translate(%s %s)">`, px(margin), px(margin+above))
 	d.body()
 	d.linef(`</g>`)
 
-	d.linef(`<g transform="translate(%s %s)">`, px(margin), px(margin+titleSpace+placed.height+legendGap))
-	d.legend.draw(d)
-	d.linef(`</g>`)
+	if !g.Unframed {
+		d.linef(`<g transform="translate(%s %s)"%s>`, px(margin), px(margin+above+placed.height+legendGap), d.class("legend"))
+		d.legend.draw(d)
+		d.linef(`</g>`)
+	}
 
 	d.linef(`</svg>`)
 
@@ -92,10 +108,11 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// body draws the edges, then the nodes, then the labels, so that nothing hides a name.
+// body draws edges, nodes and labels, so that nothing hides a name. A marked picture is read out as well as looked at, and has the
+// nodes first, unless it has straight edges, which may cross nodes.
 func (d *drawing) body() {
 	if len(d.graph.Nodes) == 0 {
-		d.text(point{0, nodeFont}, "The graph is empty.", nodeFont, "#555555", "")
+		d.text(point{0, nodeFont}, "The graph is empty.", nodeFont, "#555555", d.class(classEmpty))
 
 		return
 	}
@@ -105,16 +122,12 @@ func (d *drawing) body() {
 		names[node.ID] = describe(node)
 	}
 
-	for i, edge := range d.graph.Edges {
-		d.linef(`<g role="graphics-symbol img"><title>%s</title>`, escape(describeEdge(edge, names)))
-		d.edge(edge.Kind.Style(), d.placed.routes[i])
-		d.linef(`</g>`)
-	}
-
-	for i, node := range d.graph.Nodes {
-		d.linef(`<g role="graphics-symbol img"><title>%s</title>`, escape(names[node.ID]))
-		d.node(node, d.placed.boxes[i])
-		d.linef(`</g>`)
+	if d.graph.Marked && d.placed.curved {
+		d.nodes(names)
+		d.edges(names)
+	} else {
+		d.edges(names)
+		d.nodes(names)
 	}
 
 	if !d.placed.labels {
@@ -124,6 +137,30 @@ func (d *drawing) body() {
 	for i, edge := range d.graph.Edges {
 		d.label(edge, d.placed.routes[i].label)
 	}
+}
+
+func (d *drawing) edges(names map[string]string) {
+	d.openGroup("edges", "What is read and written")
+
+	for i, edge := range d.graph.Edges {
+		d.openEdge(edge, describeEdge(edge, names))
+		d.edge(edge.Kind.Style(), d.placed.routes[i])
+		d.linef(`</g>`)
+	}
+
+	d.closeGroup()
+}
+
+func (d *drawing) nodes(names map[string]string) {
+	d.openGroup("nodes", "Controllers and resources")
+
+	for i, node := range d.graph.Nodes {
+		closing := d.openNode(node, names[node.ID])
+		d.node(node, d.placed.boxes[i])
+		d.linef("%s", closing)
+	}
+
+	d.closeGroup()
 }
 
 func describe(node render.Node) string {
@@ -158,10 +195,15 @@ func (d *drawing) node(node render.Node, b box) {
 		baseline -= (namespaceFont + 3) / 2
 	}
 
-	d.text(point{b.centre.x, baseline}, lines[0], nodeFont, "#1b1b1b", `text-anchor="middle"`)
+	more := ` text-anchor="middle"`
+	if d.graph.Marked {
+		more += ` aria-hidden="true"`
+	}
+
+	d.text(point{b.centre.x, baseline}, lines[0], nodeFont, "#1b1b1b", more+d.class(className))
 
 	if len(lines) > 1 {
-		d.text(point{b.centre.x, baseline + namespaceFont + 4}, lines[1], namespaceFont, "#555555", `text-anchor="middle"`)
+		d.text(point{b.centre.x, baseline + namespaceFont + 4}, lines[1], namespaceFont, "#555555", more+d.class(classNamespace))
 	}
 }
 
@@ -171,16 +213,18 @@ func (d *drawing) shape(kind render.NodeKind, b box) {
 	outline := fmt.Sprintf(`stroke="%s" stroke-width="1.3"`, kind.Stroke())
 
 	if kind == render.Controller {
-		d.linef(`<rect x="%s" y="%s" width="%s" height="%s" rx="8" fill="%s" %s/>`,
-			px(left), px(top), px(b.width), px(b.height), kind.Fill(), outline)
+		d.linef(`<rect x="%s" y="%s" width="%s" height="%s" rx="8" fill="%s" %s%s/>`,
+			px(left), px(top), px(b.width), px(b.height), kind.Fill(), outline, d.class(classShape))
 
 		return
 	}
 
 	arc := fmt.Sprintf("a%s %d 0 0", px(b.width/2), capHeight)
-	d.linef(`<path d="M%s %s%s 1 %s 0v%s%s 1 -%s 0z" fill="%s" %s/>`,
-		px(left), px(top+capHeight), arc, px(b.width), px(b.height-2*capHeight), arc, px(b.width), kind.Fill(), outline)
-	d.linef(`<path d="M%s %s%s 0 %s 0" fill="none" %s/>`, px(left), px(top+capHeight), arc, px(b.width), outline)
+	d.linef(`<path d="M%s %s%s 1 %s 0v%s%s 1 -%s 0z" fill="%s" %s%s/>`,
+		px(left), px(top+capHeight), arc, px(b.width), px(b.height-2*capHeight), arc, px(b.width), kind.Fill(), outline,
+		d.class(classShape))
+	d.linef(`<path d="M%s %s%s 0 %s 0" fill="none" %s%s/>`,
+		px(left), px(top+capHeight), arc, px(b.width), outline, d.class(classLid))
 }
 
 func (d *drawing) label(edge render.Edge, centre point) {
@@ -190,8 +234,9 @@ func (d *drawing) label(edge render.Edge, centre point) {
 	baseline := centre.y - lineHeight*float64(len(lines)-1)/2 + edgeFont*0.36
 
 	for i, line := range lines {
-		d.text(point{centre.x, baseline + float64(i)*lineHeight}, line, edgeFont, edge.Kind.Style().Colour,
-			`text-anchor="middle" aria-hidden="true" paint-order="stroke" stroke="#ffffff" stroke-width="3"`)
+		d.text(point{centre.x, baseline + float64(i)*lineHeight}, line, edgeFont, d.paint(edge.Kind.Style()),
+			` text-anchor="middle" aria-hidden="true" paint-order="stroke" stroke="#ffffff" stroke-width="3"`+
+				d.belongs(edge.Kind, "label"))
 	}
 }
 
@@ -222,7 +267,7 @@ func (d *drawing) edge(style render.Style, r route) {
 		render.Thick:  `stroke-width="2.8"`,
 	}[style.Line]
 
-	d.linef(`<path d="%s" fill="none" stroke="%s" %s/>`, path.String(), style.Colour, line)
+	d.linef(`<path d="%s" fill="none" stroke="%s" %s%s/>`, path.String(), d.paint(style), line, d.class(classLine))
 	d.head(style, r.curve[len(r.curve)-1], r.tip)
 }
 
@@ -241,23 +286,21 @@ func (d *drawing) head(style render.Style, from, tip point) {
 	switch style.Head {
 	case render.Circle:
 		radius := length / 2
-		d.linef(`<circle cx="%s" cy="%s" r="%s" fill="%s"/>`,
-			px((from.x+tip.x)/2), px((from.y+tip.y)/2), px(radius*0.9), style.Colour)
+		d.linef(`<circle cx="%s" cy="%s" r="%s" fill="%s"%s/>`,
+			px((from.x+tip.x)/2), px((from.y+tip.y)/2), px(radius*0.9), d.paint(style), d.class(classHead))
 	case render.Cross:
 		arm := 4.5
 		middle := length / 2
-		d.linef(`<path d="M%sL%sM%sL%s" fill="none" stroke="%s" stroke-width="2"/>`,
-			at(middle-arm, -arm), at(middle+arm, arm), at(middle-arm, arm), at(middle+arm, -arm), style.Colour)
+		d.linef(`<path d="M%sL%sM%sL%s" fill="none" stroke="%s" stroke-width="2"%s/>`,
+			at(middle-arm, -arm), at(middle+arm, arm), at(middle-arm, arm), at(middle+arm, -arm), d.paint(style),
+			d.class(classCross))
 	default:
-		d.linef(`<path d="M%sL%sL%sz" fill="%s"/>`, at(0, -4.5), at(length, 0), at(0, 4.5), style.Colour)
+		d.linef(`<path d="M%sL%sL%sz" fill="%s"%s/>`, at(0, -4.5), at(length, 0), at(0, 4.5), d.paint(style), d.class(classHead))
 	}
 }
 
+// text writes one line. More are further attributes, each with a space before it.
 func (d *drawing) text(at point, text string, size int, colour, more string) {
-	if more != "" {
-		more = " " + more
-	}
-
 	d.linef(`<text x="%s" y="%s" font-size="%d" fill="%s"%s>%s</text>`,
 		px(at.x), px(at.y), size, colour, more, escape(text))
 }

@@ -29,6 +29,8 @@ const (
 // effort is how much care a layout takes.
 type effort struct {
 	labels bool
+	// curved tells that edges go round nodes.
+	curved bool
 	// directions are tried in order, as Graphviz spells them.
 	directions []string
 	// attributes are further settings of the graph for Graphviz.
@@ -38,9 +40,9 @@ type effort struct {
 func effortFor(g *render.Graph) effort {
 	switch edges := len(g.Edges); {
 	case edges <= maxLabeled:
-		return effort{labels: true, directions: []string{"LR", "TB"}}
+		return effort{labels: true, curved: true, directions: []string{"LR", "TB"}}
 	case edges <= maxCurved:
-		return effort{directions: []string{"LR", "TB"}, attributes: "nslimit=2;"}
+		return effort{curved: true, directions: []string{"LR", "TB"}, attributes: "nslimit=2;"}
 	default:
 		return effort{directions: []string{"LR"}, attributes: "splines=line;nslimit=0.1;nslimit1=1;mclimit=0.05;"}
 	}
@@ -73,6 +75,8 @@ type layout struct {
 
 	// labels tells whether there is room for the labels of edges.
 	labels bool
+	// curved tells that edges go round nodes.
+	curved bool
 }
 
 // place lays the graph out, with data flowing from left to right, which suits names, or from top to bottom where that
@@ -118,7 +122,10 @@ func (l *layout) broadness() float64 {
 
 // layOut lays the graph out in one direction.
 func layOut(ctx context.Context, g *render.Graph, care effort, direction string) (*layout, error) {
-	l := &layout{labels: care.labels, boxes: make([]box, len(g.Nodes)), routes: make([]route, len(g.Edges))}
+	l := &layout{
+		labels: care.labels, curved: care.curved,
+		boxes: make([]box, len(g.Nodes)), routes: make([]route, len(g.Edges)),
+	}
 
 	for i, node := range g.Nodes {
 		l.boxes[i].width, l.boxes[i].height = nodeSize(node)

@@ -70,27 +70,33 @@ func (l *legend) draw(d *drawing) {
 		return
 	}
 
-	d.text(point{0, 0}, "Legend", legendFont, "#1b1b1b", `font-weight="600"`)
+	d.text(point{0, 0}, "Legend", legendFont, "#1b1b1b", ` font-weight="600"`+d.class(classHeading))
 
 	for i := range l.entries() {
 		left := l.column * float64(i/l.rows())
 		middle := legendRow * (float64(i%l.rows()) + 0.75)
 
 		l.sample(d, i, left, middle)
-		d.text(point{left + sample, middle + legendFont*0.36}, l.text(i), legendFont, "#1b1b1b", "")
+		d.text(point{left + sample, middle + legendFont*0.36}, l.text(i), legendFont, "#1b1b1b", d.class(classText))
 	}
 }
 
 func (l *legend) sample(d *drawing, i int, left, middle float64) {
 	const width = sample - 12
 
-	if i >= len(legendNodes) {
-		begin, end, tip := point{left, middle}, point{left + width - 10, middle}, point{left + width, middle}
-		d.edge(l.edges[i-len(legendNodes)].Style(), route{curve: []point{begin, begin, end, end}, tip: tip})
+	if i < len(legendNodes) {
+		kind := legendNodes[i].kind
+		d.openSample(d.class("sample", classOf(kind)))
+		d.shape(kind, box{centre: point{left + width/2, middle}, width: width, height: legendRow - 6})
+		d.closeGroup()
 
 		return
 	}
 
-	kind := legendNodes[i].kind
-	d.shape(kind, box{centre: point{left + width/2, middle}, width: width, height: legendRow - 6})
+	kind := l.edges[i-len(legendNodes)]
+	begin, end, tip := point{left, middle}, point{left + width - 10, middle}, point{left + width, middle}
+
+	d.openSample(d.belongs(kind, "sample"))
+	d.edge(kind.Style(), route{curve: []point{begin, begin, end, end}, tip: tip})
+	d.closeGroup()
 }

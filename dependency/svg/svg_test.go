@@ -85,7 +85,9 @@ var allowed = map[string][]string{
 var pathData = regexp.MustCompile(`^[MCLvaz0-9. -]+$`)
 
 // parse reads a document, and checks that it has nothing but what is allowed.
-func parse(t require.TestingT, document string) []*element {
+func parse(t require.TestingT, document string) []*element { return parseAs(t, document, allowed) }
+
+func parseAs(t require.TestingT, document string, allowed map[string][]string) []*element {
 	var (
 		all  []*element
 		open *element
