@@ -1,11 +1,13 @@
 package cause
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
@@ -90,10 +92,13 @@ type Pass struct {
 	Item  reduced.Key
 	// Began and Ended are when; while it runs Ended is zero.
 	Began, Ended time.Time
+	// Waited is how long that had waited which the pass was for, as [Timings] say; 0 where nothing has.
+	Waited time.Duration
 	// Outcome is what has come of it, Failure the error if it has failed, and Again when it is to be made again, 0 for not by
-	// itself.
+	// itself. Stack is where it has failed if that was a panic: the first few KiB of it, with the lines that are nearest.
 	Outcome Outcome
 	Failure string
+	Stack   string
 	Again   time.Duration
 
 	// Causes are the resources whose changes have woken the controller, and More is how many changes there were beside.
@@ -108,15 +113,17 @@ type Pass struct {
 }
 
 // Passes returns the passes that are remembered, the last one first.
-func (t *Tracer) Passes() []Pass {
-	if t == nil {
+func (t *Tracer) Passes() []Pass { return t.PassesSince(0) }
+
+// PassesSince is [Tracer.Passes] for those numbered above a number. It looks at nothing if there is none. [Follow] says for whom
+// it is.
+func (t *Tracer) PassesSince(number uint64) (all []Pass) {
+	if t.Count() <= number {
 		return nil
 	}
 
-	var all []Pass
-
-	for i := range t.rings {
-		all = t.rings[i].appendTo(all)
+	for _, r := range t.all() {
+		all = r.appendTo(all, number)
 	}
 
 	slices.SortFunc(all, func(a, b Pass) int { return cmp.Compare(b.Number, a.Number) })
@@ -124,22 +131,53 @@ func (t *Tracer) Passes() []Pass {
 	return all
 }
 
-func (r *ring) appendTo(all []Pass) []Pass {
+func (r *ring) appendTo(all []Pass, since uint64) []Pass {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	for _, o := range r.passes {
-		all = append(all, o.passLocked())
+		if o.number > since {
+			all = append(all, o.passLocked())
+		}
 	}
 
 	return all
+}
+
+// Follow returns the number above which somebody asks next who was told of the passes numbered above a number: that of the
+// last one or, if some of them still ran, one below the first of these, so that what has come of it is told as well.
+func Follow(passes []Pass, number uint64) uint64 {
+	for i := range passes {
+		number = max(number, passes[i].Number)
+	}
+
+	for i := range passes {
+		if passes[i].Outcome == Running {
+			number = min(number, passes[i].Number-1)
+		}
+	}
+
+	return number
+}
+
+// mostStack is how much of a stack is remembered.
+const mostStack = 4 << 10
+
+// stackOf returns where an error has happened, if it was a panic.
+func stackOf(failure error) string {
+	stack := contain.Stack(failure)
+	if len(stack) > mostStack {
+		stack = stack[:bytes.LastIndexByte(stack[:mostStack], '\n')+1]
+	}
+
+	return string(stack)
 }
 
 func (o *Open) passLocked() Pass {
 	epoch := o.ring.tracer.epoch
 	p := Pass{
 		Controller: o.ring.tracer.cfg.Controller, Number: o.number, Doing: o.doing, Item: o.item,
-		Began: epoch.Add(o.began), Outcome: o.outcome, Failure: o.failure, Again: o.again,
+		Began: epoch.Add(o.began), Waited: max(o.waited, 0), Outcome: o.outcome, Failure: o.failure, Stack: o.stack, Again: o.again,
 		Causes: slices.Clone(o.causes.causes), More: o.causes.more, Reasons: o.reasons,
 		Reads: slices.Clone(o.reads), Writes: slices.Clone(o.writes), MoreReads: o.moreReads, MoreWrites: o.moreWrites,
 	}

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,10 +38,15 @@ type Tracer struct {
 
 	// current is the pass that runs, where there is one at a time.
 	current atomic.Pointer[Open]
-	// count counts the passes, and hands those who make them.
-	count, hands atomic.Uint64
-	// rings are where passes are remembered: several for several workers, so that these do not wait for each other.
-	rings []ring
+	// count counts the passes.
+	count atomic.Uint64
+
+	// mu guards that there are more rings, and hands, which counts who makes passes.
+	mu    sync.Mutex
+	hands int
+	// rings are where passes are remembered: several for several workers, so that these do not wait for each other. Before the
+	// first pass there is none.
+	rings atomic.Pointer[[]*ring]
 }
 
 // mostRings is how many rings there are at most.
@@ -50,11 +56,14 @@ const mostRings = 8
 type ring struct {
 	tracer *Tracer
 
-	// mu guards the passes, and what is in them.
-	mu     sync.Mutex
-	passes []*Open
-	next   int
-	most   int
+	// most is how many there are at most.
+	most int
+
+	// mu guards the fields below, and what is in the passes.
+	mu      sync.Mutex
+	passes  []*Open
+	next    int
+	timings Timings
 }
 
 // New returns a tracer that remembers nothing yet.
@@ -64,14 +73,45 @@ func New(cfg Config) *Tracer {
 	}
 
 	cfg.Workers = max(cfg.Workers, 1)
-	t := &Tracer{cfg: cfg, rings: make([]ring, min(cfg.Workers, mostRings))}
 
-	for i := range t.rings {
-		t.rings[i].tracer = t
-		t.rings[i].most = (cfg.Passes + len(t.rings) - 1) / len(t.rings)
+	return &Tracer{cfg: cfg}
+}
+
+// all returns the rings that there are.
+func (t *Tracer) all() []*ring {
+	if t != nil {
+		if rings := t.rings.Load(); rings != nil {
+			return *rings
+		}
 	}
 
-	return t
+	return nil
+}
+
+// nextRing returns the ring for the next one who makes passes.
+func (t *Tracer) nextRing() *ring {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	rings, most := t.all(), min(t.cfg.Workers, mostRings)
+	at := t.hands % most
+	t.hands++
+
+	if at == len(rings) {
+		rings = append(slices.Clip(rings), &ring{tracer: t, most: (t.cfg.Passes + most - 1) / most})
+		t.rings.Store(&rings)
+	}
+
+	return rings[at]
+}
+
+// Count returns how many passes were begun.
+func (t *Tracer) Count() uint64 {
+	if t == nil {
+		return 0
+	}
+
+	return t.count.Load()
 }
 
 // From says from when times are counted. It is called before anything begins.
@@ -90,7 +130,9 @@ type Begin struct {
 	Doing Doing
 	Item  reduced.Key
 	// At is when, counted from the epoch.
-	At      time.Duration
+	At time.Duration
+	// Waited is how long that had waited which the pass is for; below 0 is that nothing has.
+	Waited  time.Duration
 	Reasons Reasons
 	// Own is what has happened to the item itself; no events is nothing. Causes is what else was the cause, or nil.
 	Own    Change
@@ -103,7 +145,15 @@ func (t *Tracer) Begin(b *Begin) *Open {
 		return nil
 	}
 
-	o := t.rings[0].begin(b)
+	var r *ring
+
+	if rings := t.all(); len(rings) > 0 {
+		r = rings[0]
+	} else {
+		r = t.nextRing()
+	}
+
+	o := r.begin(b)
 	t.current.Store(o)
 
 	return o
@@ -117,6 +167,10 @@ func (r *ring) begin(b *Begin) *Open {
 
 	o := r.slotLocked()
 	o.beginLocked(number, b)
+
+	if o.doing != Hooking {
+		r.timings.Outcomes[Running]++
+	}
 
 	return o
 }
@@ -149,7 +203,7 @@ func (t *Tracer) Within(ctx context.Context) *Hand {
 		return nil
 	}
 
-	return &Hand{Context: ctx, ring: &t.rings[int(t.hands.Add(1))%len(t.rings)]}
+	return &Hand{Context: ctx, ring: t.nextRing()}
 }
 
 // Hand is one of several workers of a controller. It is the context of its passes. Nil remembers nothing and may be called as
@@ -213,6 +267,7 @@ type Open struct {
 	item       reduced.Key
 	reasons    Reasons
 	began, end time.Duration
+	waited     time.Duration
 	// causes are all of them, reads and writes the first ones.
 	causes Set
 	reads  []Access
@@ -220,18 +275,18 @@ type Open struct {
 	// moreReads and moreWrites count the others.
 	moreReads, moreWrites int
 
-	outcome Outcome
-	failure string
-	again   time.Duration
+	outcome        Outcome
+	failure, stack string
+	again          time.Duration
 }
 
 func (o *Open) beginLocked(number uint64, b *Begin) {
-	o.number, o.doing, o.item, o.reasons, o.began, o.end = number, b.Doing, b.Item, b.Reasons, b.At, 0
+	o.number, o.doing, o.item, o.reasons, o.began, o.end, o.waited = number, b.Doing, b.Item, b.Reasons, b.At, 0, b.Waited
 	o.causes.causes, o.causes.more = o.causes.causes[:0], 0
 	clear(o.reads)
 	clear(o.writes)
 	o.reads, o.writes, o.moreReads, o.moreWrites = o.reads[:0], o.writes[:0], 0, 0
-	o.outcome, o.failure, o.again = Running, "", 0
+	o.outcome, o.failure, o.stack, o.again = Running, "", "", 0
 
 	if b.Own.Events > 0 {
 		o.causes.causes = append(o.causes.causes, Cause{b.Item, b.Own})
@@ -281,13 +336,32 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 		return
 	}
 
-	o.ring.mu.Lock()
-	o.end, o.outcome, o.again = at, outcome, again
+	var text, stack string
 
 	if failure != nil {
-		o.failure = failure.Error()
+		text, stack = failure.Error(), stackOf(failure)
 	}
+
+	o.ring.mu.Lock()
+	o.end, o.outcome, o.again, o.failure, o.stack = at, outcome, again, text, stack
+	o.timeLocked()
 	o.ring.mu.Unlock()
 
 	o.ring.tracer.current.CompareAndSwap(o, nil)
+}
+
+// timeLocked counts the pass, which has ended.
+func (o *Open) timeLocked() {
+	if o.doing == Hooking {
+		return
+	}
+
+	t := &o.ring.timings
+	t.Outcomes[Running]--
+	t.Outcomes[o.outcome]++
+	t.Durations.add(o.end - o.began)
+
+	if o.waited >= 0 {
+		t.Waits.add(o.waited)
+	}
 }

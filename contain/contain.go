@@ -148,10 +148,19 @@ func LoopHere(wg *sync.WaitGroup, step func() bool, exited func()) {
 func Fields(err error) []zap.Field {
 	fields := []zap.Field{zap.Error(err)}
 
-	var panicked *PanicError
-	if errors.As(err, &panicked) && panicked != nil {
-		fields = append(fields, zap.ByteString("stack", panicked.Stack))
+	if stack := Stack(err); stack != nil {
+		fields = append(fields, zap.ByteString("stack", stack))
 	}
 
 	return fields
+}
+
+// Stack returns where a failure has happened if it was a panic, and otherwise nil.
+func Stack(err error) []byte {
+	var panicked *PanicError
+	if errors.As(err, &panicked) && panicked != nil {
+		return panicked.Stack
+	}
+
+	return nil
 }

@@ -11,7 +11,7 @@ import (
 // slack is by how much a timer may be late because time went by while it was being set.
 const slack = time.Microsecond
 
-// alarm keeps the one timer of a queue set for the earliest delay. It counts time from its construction.
+// alarm keeps the one timer of a queue set for the earliest delay. It counts time from a start.
 //
 // An alarm belongs to a queue and is guarded by the lock of the queue: but for now, every method is called with it held.
 type alarm struct {
@@ -44,12 +44,17 @@ type sleeper interface {
 	ring()
 }
 
-func newAlarm(clock clockwork.Clock) alarm {
+// newAlarm returns an alarm that counts time from the start, or if that is zero, from now on.
+func newAlarm(clock clockwork.Clock, start time.Time) alarm {
 	if clock == nil {
 		clock = clockwork.NewRealClock()
 	}
 
-	return alarm{clock: clock, start: clock.Now()}
+	if start.IsZero() {
+		start = clock.Now()
+	}
+
+	return alarm{clock: clock, start: start}
 }
 
 // now never goes below 0, whatever the clock does.

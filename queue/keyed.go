@@ -48,6 +48,9 @@ type KeyedConfig[K comparable, V any] struct {
 	// newer one. It is called with the queue locked: it must be quick and must not call the queue.
 	Merge func(older, newer V) V
 
+	// Epoch is what [Taken] counts times from: a time of the clock that is not long ago. The default is when the queue is made.
+	Epoch time.Time
+
 	// Ready is called after Put, PutAll, PutSorted, Done, TakeNext, Retry, Hold, Rest or the timer has made at least one key ready: once for a
 	// call, not once for a key. The default is to tell nobody. It is a hint: somebody else may have taken the key before.
 	//
@@ -61,7 +64,7 @@ type KeyedConfig[K comparable, V any] struct {
 func NewKeyed[K comparable, V any](clk clockwork.Clock, cfg KeyedConfig[K, V]) *Keyed[K, V] {
 	items := table[K, V]{hash: cfg.Hash, merge: cfg.Merge, compare: cfg.Compare}
 
-	return &Keyed[K, V]{ready: cfg.Ready, items: items, alarm: newAlarm(clk)}
+	return &Keyed[K, V]{ready: cfg.Ready, items: items, alarm: newAlarm(clk, cfg.Epoch)}
 }
 
 // Put says that a key is to be worked on, with a value. What happens depends on where the key is:
@@ -137,10 +140,27 @@ func (q *Keyed[K, V]) putSorted(keys []K) (tell bool) {
 	return q.settleLocked(now)
 }
 
+// Taken is a key that was handed out.
+type Taken[K comparable, V any] struct {
+	Key K
+	// Value is what was put for the key.
+	Value V
+	// Since is when the key became ready, in the lane from which it was taken, counted from [KeyedConfig].Epoch. Of a key whose
+	// delay was over it is when that was.
+	Since time.Duration
+}
+
 // Take marks the next ready key as processing and returns it with its value, or false if none is ready; it does not
 // wait. The caller must call [Keyed.Done] or [Keyed.Retry] for the key: until then it is not handed out again. After
 // Stop it returns false.
 func (q *Keyed[K, V]) Take() (key K, value V, ok bool) {
+	taken, ok := q.HandOut()
+
+	return taken.Key, taken.Value, ok
+}
+
+// HandOut is [Keyed.Take] for who wants to know since when the key was ready.
+func (q *Keyed[K, V]) HandOut() (taken Taken[K, V], ok bool) {
 	q.mu.Lock()
 	defer q.unlock()
 
@@ -177,21 +197,28 @@ func (q *Keyed[K, V]) doneLocked(key K) bool {
 
 // TakeNext is Done for one key and then Take, in one step: nobody else takes the next key in between.
 func (q *Keyed[K, V]) TakeNext(done K) (key K, value V, ok bool) {
-	key, value, ok, tell := q.takeNext(done)
-	q.tell(tell)
+	taken, ok := q.HandOutNext(done)
 
-	return key, value, ok
+	return taken.Key, taken.Value, ok
 }
 
-func (q *Keyed[K, V]) takeNext(done K) (key K, value V, ok, tell bool) {
+// HandOutNext is [Keyed.TakeNext] for who wants to know since when the key was ready.
+func (q *Keyed[K, V]) HandOutNext(done K) (taken Taken[K, V], ok bool) {
+	taken, ok, tell := q.takeNext(done)
+	q.tell(tell)
+
+	return taken, ok
+}
+
+func (q *Keyed[K, V]) takeNext(done K) (taken Taken[K, V], ok, tell bool) {
 	q.mu.Lock()
 	defer q.unlock()
 
 	again := q.doneLocked(done)
 	q.collectDueLocked()
-	key, value, ok = q.items.take()
+	taken, ok = q.items.take()
 
-	return key, value, ok, again && q.settleLocked(q.alarm.now())
+	return taken, ok, again && q.settleLocked(q.alarm.now())
 }
 
 // Retry ends the processing of a key and puts it again with the given value, to be ready once the delay has passed on

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -831,4 +832,45 @@ func TestStatesAndLanesHaveNames(t *testing.T) {
 
 	assert.Equal(t, "ready delayed processing live fill",
 		fmt.Sprint(queue.Ready, " ", queue.Delayed, " ", queue.Processing, " ", queue.Live, " ", queue.Fill))
+}
+
+// Whoever takes a key is told since when it could be taken, whichever way it came.
+func TestKeyedTellsSinceWhenKeysWait(t *testing.T) {
+	t.Parallel()
+
+	clk := newHandClock()
+	q := queue.NewKeyed(clk, queue.KeyedConfig[string, int]{Epoch: clk.Now(), Compare: strings.Compare})
+
+	defer q.Stop()
+
+	taken := func(want string, since time.Duration) {
+		t.Helper()
+
+		got, ok := q.HandOut()
+		require.True(t, ok)
+		require.Equal(t, queue.Taken[string, int]{Key: want, Since: since}, got)
+	}
+
+	clk.advance(time.Second)
+	q.PutSorted([]string{"filled", "moved"})
+	clk.advance(time.Second)
+	q.Put("moved", 0, queue.Live)
+	q.Put("put", 0, queue.Live)
+	clk.advance(time.Second)
+	taken("moved", 2*time.Second)
+	taken("put", 2*time.Second)
+	taken("filled", time.Second)
+
+	q.Retry("put", 0, time.Second)
+	q.Put("filled", 0, queue.Live)
+	clk.advance(5 * time.Second)
+
+	got, ok := q.HandOutNext("filled")
+	require.True(t, ok)
+	require.Equal(t, "put", got.Key)
+	require.Equal(t, 4*time.Second, got.Since, "the delay is no wait")
+	taken("filled", 8*time.Second)
+
+	_, ok = q.HandOutNext("put")
+	require.False(t, ok)
 }

@@ -65,7 +65,7 @@ func NewQueue[T comparable](clk clockwork.Clock, opts ...Option) *Queue[T] {
 		panic("queue: NewQueue with a policy that is not valid: " + err.Error())
 	}
 
-	q := &Queue[T]{policy: c.policy, random: c.random, alarm: newAlarm(clk)}
+	q := &Queue[T]{policy: c.policy, random: c.random, alarm: newAlarm(clk, time.Time{})}
 	q.wake.L = &q.mu
 
 	return q
@@ -121,8 +121,8 @@ func (q *Queue[T]) Get() (item T, shutdown bool) {
 	for {
 		q.collectDueLocked()
 
-		if item, _, ok := q.items.take(); ok {
-			return item, false
+		if taken, ok := q.items.take(); ok {
+			return taken.Key, false
 		}
 
 		if q.closed {

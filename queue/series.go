@@ -213,8 +213,9 @@ func (t *table[K, V]) extend(keys []K, now time.Duration) bool {
 	return true
 }
 
-// takeFirst takes the first key of the series, which gets its entry only now.
-func (t *table[K, V]) takeFirst() K {
+// takeFirst takes the first key of the series, which gets its entry only now, and returns since when it waits.
+func (t *table[K, V]) takeFirst() (K, time.Duration) {
+	since := t.series.oldest()
 	key := t.series.take()
 	if t.series.left == 0 {
 		t.series = nil
@@ -225,7 +226,7 @@ func (t *table[K, V]) takeFirst() K {
 	e.state, e.lane = Processing, Fill
 	t.entries.append(&t.out, r)
 
-	return key
+	return key, since
 }
 
 // unroll makes an entry of each key in the series, for the sake of one that has a value or a failure now.

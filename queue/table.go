@@ -126,7 +126,7 @@ func (t *table[K, V]) put(key K, hash uint32, value V, lane Lane, now time.Durat
 }
 
 // take marks the next ready key as processing and returns it with its value, which leaves the table.
-func (t *table[K, V]) take() (key K, value V, ok bool) {
+func (t *table[K, V]) take() (taken Taken[K, V], ok bool) {
 	lane := Live
 
 	switch {
@@ -139,23 +139,28 @@ func (t *table[K, V]) take() (key K, value V, ok bool) {
 	}
 
 	if lane == Fill && t.series.count() > 0 {
-		return t.takeFirst(), value, true
+		taken.Key, taken.Since = t.takeFirst()
+
+		return taken, true
 	}
 
 	r := t.line(lane).head
 	if r == 0 {
-		return key, value, false
+		return taken, false
 	}
 
 	e := t.entries.at(r)
 
 	t.touchNext(r)
 	t.detach(r)
-	e.value, value = value, e.value
-	e.state = Processing
+	taken.Key, taken.Value, taken.Since = e.key, e.value, e.at
+
+	var none V
+
+	e.value, e.state = none, Processing
 	t.entries.append(&t.out, r)
 
-	return e.key, value, true
+	return taken, true
 }
 
 // done ends the processing of a key. If the key was put meanwhile, it returns the entry, which the caller must hand to

@@ -50,6 +50,8 @@ type ControllerHealth struct {
 	// Stuck tells that a pass has run, or a wakeup or an item has waited, for longer than Config.StuckAfter. Of a controller that
 	// is paused only the pass counts in which it was.
 	Stuck bool
+	// Passes is how many passes the controller has begun, 0 where none are remembered: see Config.Passes.
+	Passes uint64
 }
 
 // Fails tells whether the controller, or an item of it, has failed since it last succeeded.
@@ -79,7 +81,7 @@ func (r *Runtime) Health() Health {
 }
 
 func (r *Runtime) health(e *entry, now time.Time) ControllerHealth {
-	c := ControllerHealth{Status: e.unit().Status(), Name: e.name(), Queue: e.queue != nil}
+	c := ControllerHealth{Status: e.unit().Status(), Name: e.name(), Queue: e.queue != nil, Passes: e.trace.Count()}
 	c.Stuck = c.stuckFor(now) >= r.cfg.StuckAfter
 
 	return c

@@ -16,6 +16,29 @@ func (r *Runtime) Passes(name string) ([]cause.Pass, error) {
 	return e.trace.Passes(), nil
 }
 
+// PassesSince is [Runtime.Passes] for those numbered above a number, for whoever follows what a controller does: cause.Follow says
+// from where to ask next. Numbers begin with 1. Where nothing is new, it costs a comparison. What was made and forgotten since
+// is missing among the numbers.
+func (r *Runtime) PassesSince(name string, number uint64) ([]cause.Pass, error) {
+	e, err := r.find(name)
+	if err != nil {
+		return nil, err
+	}
+
+	return e.trace.PassesSince(number), nil
+}
+
+// Timings returns how long the passes of a controller have taken and waited, and what has come of them. All are zero where
+// passes are not remembered.
+func (r *Runtime) Timings(name string) (cause.Timings, error) {
+	e, err := r.find(name)
+	if err != nil {
+		return cause.Timings{}, err
+	}
+
+	return e.trace.Timings(), nil
+}
+
 // Book returns the last passes of all controllers as they are now, to be asked who has made a change.
 func (r *Runtime) Book() *cause.Book {
 	passes := map[string][]cause.Pass{}

@@ -101,7 +101,9 @@ func New(cfg Config) *Adapter {
 		a.hooks = &hooks{run, shutdown}
 	}
 
-	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, because]{Hash: item.hash, Compare: item.compare, Merge: merge, Ready: a.hire})
+	a.queue = queue.NewKeyed(cfg.Clock, queue.KeyedConfig[item, because]{
+		Hash: item.hash, Compare: item.compare, Merge: merge, Epoch: a.created, Ready: a.hire,
+	})
 	a.recorder.Enter(adapter.Registered, a.created)
 
 	return a

@@ -28,6 +28,7 @@ type hook struct {
 	retry   *backoff.Retry
 	started time.Time
 	exited  error
+	traced  *cause.Open // the call that runs, or nil
 }
 
 // runHook starts the run hook.
@@ -38,24 +39,17 @@ func (a *Adapter) runHook() {
 }
 
 // call calls the hook.
-func (h *hook) call() (err error) {
+func (h *hook) call() error {
 	a := h.adapter
 	ctx := a.ctx
 
 	if a.traces() {
 		seat := a.cfg.Trace.Within(ctx)
-		open := seat.Begin(&cause.Begin{Doing: cause.Hooking, At: a.now(), Reasons: cause.Started})
-
+		h.traced = seat.Begin(&cause.Begin{Doing: cause.Hooking, At: a.now(), Waited: -1, Reasons: cause.Started})
 		ctx = seat
-
-		defer func() { open.End(a.now(), hookOutcome(a.ctx, err), err, 0) }()
-
-		err = contain.ErrGoexit // unless it returns
 	}
 
-	err = a.hooks.run(ctx, a.cfg.Logger, a.cfg.Runtime)
-
-	return err
+	return a.hooks.run(ctx, a.cfg.Logger, a.cfg.Runtime)
 }
 
 func hookOutcome(ctx context.Context, err error) cause.Outcome {
@@ -86,6 +80,8 @@ func (h *hook) step() bool {
 	}
 
 	a.inHook.Store(nil)
+	h.traced.End(a.now(), hookOutcome(a.ctx, err), err, 0)
+	h.traced = nil
 
 	if a.ctx.Err() != nil {
 		return false

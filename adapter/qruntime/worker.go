@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/origin"
+	"github.com/switchyard-run/switchyard/queue"
 )
 
 // worker takes items one after the other for as long as there are any. It begins, and begins anew after an item, as one
@@ -32,7 +33,8 @@ type worker struct {
 	// The fields below belong to the worker's goroutine.
 	item   item
 	reason because
-	taken  bool // the item is still to be worked on
+	since  time.Duration // when the item became ready
+	taken  bool          // the item is still to be worked on
 	// ended is when the pass before ended, if the item was taken right after it; otherwise 0. Reading a clock takes longer
 	// than taking an item.
 	ended time.Duration
@@ -94,7 +96,7 @@ func (w *worker) step() bool {
 	a := w.adapter
 
 	if !w.taken && a.goesOn() {
-		w.item, w.reason, w.taken = a.queue.Take()
+		w.take(a.queue.HandOut())
 	}
 
 	if !w.taken {
@@ -270,7 +272,11 @@ func (w *worker) takeNext(done item) {
 		return
 	}
 
-	w.item, w.reason, w.taken = a.queue.TakeNext(done)
+	w.take(a.queue.HandOutNext(done))
+}
+
+func (w *worker) take(t queue.Taken[item, because], ok bool) {
+	w.item, w.reason, w.since, w.taken = t.Key, t.Value, t.Since, ok
 }
 
 // succeeded puts what is to be reconciled because of the pass.

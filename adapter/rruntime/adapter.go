@@ -207,10 +207,11 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, outputs ...resource.Kind) 
 func (a *Adapter) Start(ctx context.Context) {
 	now := a.shared.Clock.Now()
 
-	a.wakeups.start(now.Sub(a.shared.Epoch))
+	since := now.Sub(a.shared.Epoch)
+	a.wakeups.start(since)
 
 	if a.trace != nil {
-		a.wakeups.begins()
+		a.wakeups.begins(since)
 	}
 
 	a.recorder.Enter(adapter.Running, now)

@@ -11,29 +11,38 @@ import (
 type news struct {
 	pending, taken       cause.Gathering
 	pendingWhy, takenWhy cause.Reasons
+	// pendingSince and takenSince are when the first of them was sent, where there is one.
+	pendingSince, takenSince time.Duration
+	pendingThere, takenThere bool
 }
 
 // noteLocked notes why the controller is about to be woken.
-func (w *wakeups) noteLocked(because *cause.Set, why cause.Reasons) {
+func (w *wakeups) noteLocked(now time.Duration, because *cause.Set, why cause.Reasons) {
 	if w.news == nil {
 		w.news = &news{}
 	}
 
 	w.settleLocked()
 
+	n := w.news
+
 	if because != nil {
-		w.news.pending.Add(because)
+		n.pending.Add(because)
 	}
 
-	w.news.pendingWhy |= why
+	n.pendingWhy |= why
+
+	if !n.pendingThere {
+		n.pendingSince, n.pendingThere = now, true
+	}
 }
 
 // begins notes that the controller begins with a wakeup.
-func (w *wakeups) begins() {
+func (w *wakeups) begins(now time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.noteLocked(nil, cause.Started)
+	w.noteLocked(now, nil, cause.Started)
 }
 
 // settleLocked moves what was pending to what was taken, if it was.
@@ -50,6 +59,12 @@ func (w *wakeups) settleLocked() {
 
 	n.takenWhy |= n.pendingWhy
 	n.pendingWhy = 0
+
+	if n.pendingThere && !n.takenThere {
+		n.takenSince, n.takenThere = n.pendingSince, true
+	}
+
+	n.pendingThere = false
 }
 
 // tracing is what is remembered of the passes of a controller. The lock of the wakeups guards the fields below the first.
@@ -79,13 +94,17 @@ func (a *Adapter) called() {
 	now := a.now()
 	t.open.End(now, cause.Succeeded, nil, 0)
 
-	begin := cause.Begin{Doing: cause.Waking, At: now}
+	begin := cause.Begin{Doing: cause.Waking, At: now, Waited: -1}
 
-	if w.openLocked() && w.news != nil {
+	if n := w.news; w.openLocked() && n != nil {
 		w.settleLocked()
 
-		begin.Causes, begin.Reasons = w.news.taken.Take(), w.news.takenWhy
-		w.news.takenWhy = 0
+		begin.Causes, begin.Reasons = n.taken.Take(), n.takenWhy
+		n.takenWhy = 0
+
+		if n.takenThere {
+			begin.Waited, n.takenThere = max(now-n.takenSince, 0), false
+		}
 	} else if !t.begun {
 		begin.Reasons = cause.Started
 	}

@@ -57,7 +57,7 @@ func (w *wakeups) wakeBecause(now time.Duration, because *cause.Set, why cause.R
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.noteLocked(because, why)
+	w.noteLocked(now, because, why)
 
 	return w.wakeLocked(now)
 }
