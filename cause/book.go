@@ -2,6 +2,7 @@ package cause
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -156,13 +157,25 @@ func (b *Book) forgets(c *Cause, since time.Time) bool {
 	return false
 }
 
-// before returns when the pass before began that was for the same: what has caused this one has happened since.
-func (b *Book) before(p *Pass) (began time.Time) {
+// Before returns the pass before that was for the same, or nil if it is not remembered.
+func (b *Book) Before(p *Pass) *Pass {
 	for i := range b.passes[p.Controller] {
 		if earlier := &b.passes[p.Controller][i]; earlier.Number < p.Number && earlier.Doing == p.Doing && earlier.Item == p.Item {
-			return earlier.Began
+			return earlier
 		}
+	}
+
+	return nil
+}
+
+// before returns when the pass before began that was for the same: what has caused this one has happened since.
+func (b *Book) before(p *Pass) (began time.Time) {
+	if earlier := b.Before(p); earlier != nil {
+		began = earlier.Began
 	}
 
 	return began
 }
+
+// Controllers returns the names of the controllers of the book, in order.
+func (b *Book) Controllers() []string { return slices.Sorted(maps.Keys(b.passes)) }

@@ -7,8 +7,11 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 )
 
-// deepest is how many passes an answer goes back.
-const deepest = 32
+// deepest is how many passes an answer goes back, and most how many it has.
+const (
+	deepest = 32
+	most    = 512
+)
 
 // Why is the answer to why a pass was made: what has caused it, who has made that, and why.
 type Why struct {
@@ -16,9 +19,9 @@ type Why struct {
 	Pass *Pass
 	// Because is what has caused it, one for each of its causes.
 	Because []Because
-	// Seen tells that the pass stands further up already, with what has caused it: controllers wake each other in a circle.
-	// Cut tells that the answer goes no further back.
-	Seen, Cut bool
+	// Seen tells that the pass stands further up already: controllers wake each other in a circle. Elsewhere tells that the pass
+	// stands at another place of the answer with what has caused it, and Cut that the answer goes no further back.
+	Seen, Elsewhere, Cut bool
 }
 
 // Because is one cause, and who has made it.
@@ -33,7 +36,22 @@ type Because struct {
 }
 
 // Why returns why a pass was made, back to what was done from outside.
-func (b *Book) Why(p *Pass) *Why { return b.why(p, map[*Pass]bool{}, deepest) }
+func (b *Book) Why(p *Pass) *Why { return (&answer{b, map[*Pass]place{}, 0}).why(p, deepest) }
+
+// answer is an answer that is being found.
+type answer struct {
+	book   *Book
+	places map[*Pass]place
+	passes int
+}
+
+// place is where a pass stands in an answer.
+type place uint8
+
+const (
+	above     place = iota + 1 // the passes in question lead to it
+	elsewhere                  // in another branch
+)
 
 // WhyIs returns why a resource is as it is: for each pass that has written it last, one for each controller, the latest first.
 func (b *Book) WhyIs(ptr resource.Pointer) (all []*Why) {
@@ -52,36 +70,40 @@ func (b *Book) WhyIs(ptr resource.Pointer) (all []*Why) {
 	return all
 }
 
-func (b *Book) why(p *Pass, above map[*Pass]bool, deep int) *Why {
+func (a *answer) why(p *Pass, deep int) *Why {
 	w := &Why{Pass: p}
 
-	switch {
-	case above[p]:
+	switch at := a.places[p]; {
+	case at == above:
 		w.Seen = true
-
-		return w
-	case deep == 0:
+	case at == elsewhere:
+		w.Elsewhere = len(p.Causes) > 0
+	case deep == 0 || a.passes == most:
 		w.Cut = true
-
-		return w
-	}
-
-	above[p] = true
-	defer delete(above, p)
-
-	for i := range p.Causes {
-		c := &p.Causes[i]
-		writers := b.Writers(p, c)
-		because := Because{Cause: *c, Others: writers.Others, Forgotten: writers.Forgotten}
-
-		for _, writer := range writers.Passes {
-			because.By = append(because.By, b.why(writer, above, deep-1))
-		}
-
-		w.Because = append(w.Because, because)
+	default:
+		a.passes++
+		a.places[p] = above
+		w.Because = a.because(p, deep-1)
+		a.places[p] = elsewhere
 	}
 
 	return w
+}
+
+func (a *answer) because(p *Pass, deep int) (all []Because) {
+	for i := range p.Causes {
+		c := &p.Causes[i]
+		writers := a.book.Writers(p, c)
+		because := Because{Cause: *c, Others: writers.Others, Forgotten: writers.Forgotten}
+
+		for _, writer := range writers.Passes {
+			because.By = append(because.By, a.why(writer, deep))
+		}
+
+		all = append(all, because)
+	}
+
+	return all
 }
 
 // String renders the answer as a tree, one line for each pass and each cause.
@@ -99,6 +121,8 @@ func (w *Why) render(text *strings.Builder, indent string) {
 	switch {
 	case w.Seen:
 		fmt.Fprintf(text, "%s  which stands above: they wake each other\n", indent)
+	case w.Elsewhere:
+		fmt.Fprintf(text, "%s  for the reasons that stand elsewhere\n", indent)
 	case w.Cut:
 		fmt.Fprintf(text, "%s  and so on\n", indent)
 	}
@@ -107,7 +131,7 @@ func (w *Why) render(text *strings.Builder, indent string) {
 		w.Because[i].render(text, indent+"  ")
 	}
 
-	if more := w.Pass.More; more > 0 && !w.Seen && !w.Cut {
+	if more := w.Pass.More; more > 0 && !w.Seen && !w.Elsewhere && !w.Cut {
 		fmt.Fprintf(text, "%s  and %d more changes\n", indent, more)
 	}
 }

@@ -151,7 +151,7 @@ func (h Health) Problems() []string {
 
 		if !h.Running && (c.Phase == adapter.Running || c.Phase == adapter.BackingOff) {
 			problems = append(problems, fmt.Sprintf("controller %q has not ended with the engine: %s has not come back", c.Name, cmp.Or(c.Doing, "Run")))
-		} else if p := c.problem(); p != "" {
+		} else if p := c.Problem(); p != "" {
 			problems = append(problems, p)
 		}
 	}
@@ -182,7 +182,8 @@ func (k *KindHealth) problem() string {
 	}
 }
 
-func (c *ControllerHealth) problem() string {
+// Problem says in a sentence what is wrong with the controller, and nothing where all is well.
+func (c *ControllerHealth) Problem() string {
 	switch {
 	case c.Phase == adapter.BackingOff && c.Queue:
 		return fmt.Sprintf("run hook of controller %q is backing off after failure %d: %s", c.Name, c.Attempt, oneLine(c.LastError))

@@ -1,0 +1,371 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+
+	"github.com/switchyard-run/switchyard/cause"
+	"github.com/switchyard-run/switchyard/inspect/api"
+	"github.com/switchyard-run/switchyard/runtime"
+)
+
+// How far an answer goes: that many steps, that many obstacles, and that many resources of a kind that was listed.
+const (
+	deepestObstacle = 16
+	mostObstacles   = 200
+	mostListed      = 200
+)
+
+// BlockedResource tells what a resource waits for: in teardown, for whoever has yet to let go of it; otherwise for whatever keeps its
+// conditions from holding, or its controllers from doing their work for it; if it is not there, for who would make it. The error
+// is that of the state.
+func (a *Answers) BlockedResource(ctx context.Context, ref api.Ref) (*api.Blocked, error) {
+	s, err := a.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	return s.answer(&api.Blocked{Resource: &ref, Tree: s.resource(ref)}), s.err
+}
+
+// BlockedController tells what a controller waits for: what is wrong with it, and what its last passes have met. The error is a
+// [*NotFoundError] if there is none of the name.
+func (a *Answers) BlockedController(ctx context.Context, name string) (*api.Blocked, error) {
+	s, err := a.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	if s.healthOf(name) == nil {
+		return nil, unknownController(name, &s.health)
+	}
+
+	return s.answer(&api.Blocked{Controller: name, Tree: s.controller(name, nil)}), s.err
+}
+
+// search is a question that is being answered.
+type search struct {
+	*Answers
+	ctx    context.Context
+	health runtime.Health
+	edges  *edges
+	book   *cause.Book
+
+	// path is what the search has come by on its way, found what it has looked at, and obstacles how many.
+	path      []subject
+	found     map[subject]*api.Obstacle
+	obstacles int
+	// err is why the state could not be read.
+	err error
+}
+
+// subject is what can be looked at: a resource, a controller, or a controller with regard to a resource.
+type subject struct {
+	controller string
+	resource   api.Ref
+}
+
+func (s subject) String() string {
+	switch {
+	case s.controller == "":
+		return s.resource.String()
+	case s.resource == api.Ref{}:
+		return s.controller
+	default:
+		return s.controller + " for " + s.resource.String()
+	}
+}
+
+func (a *Answers) search(ctx context.Context) (*search, error) {
+	edges, err := a.edges()
+	if err != nil {
+		return nil, err
+	}
+
+	return &search{
+		Answers: a, ctx: ctx, health: a.cfg.Engine.Health(), edges: edges, book: a.cfg.Engine.Book(), found: map[subject]*api.Obstacle{},
+	}, nil
+}
+
+func (s *search) healthOf(name string) *runtime.ControllerHealth {
+	for i := range s.health.Controllers {
+		if s.health.Controllers[i].Name == name {
+			return &s.health.Controllers[i]
+		}
+	}
+
+	return nil
+}
+
+// look looks at a subject once, and finds circles.
+func (s *search) look(at subject, look func(o *api.Obstacle)) *api.Obstacle {
+	o := &api.Obstacle{Controller: at.controller}
+
+	if at.resource != (api.Ref{}) {
+		ref := at.resource
+		o.Resource = &ref
+	}
+
+	if i := slices.Index(s.path, at); i >= 0 {
+		o.Kind, o.Text = api.ObstacleCycle, s.circle(s.path[i:])
+
+		return o
+	}
+
+	if known, ok := s.found[at]; ok {
+		return known
+	}
+
+	if len(s.path) == deepestObstacle || s.obstacles >= mostObstacles {
+		o.Kind, o.Text = api.ObstacleCut, at.String()+" was not looked at: the answer is long enough"
+
+		return o
+	}
+
+	s.obstacles++
+	s.path = append(s.path, at)
+	look(o)
+	s.path = s.path[:len(s.path)-1]
+
+	if o.Kind == "" {
+		o.Kind, o.Text = api.ObstacleNone, at.String()+" waits for nothing, as far as can be told"
+	}
+
+	if !s.inCircle(o) {
+		s.found[at] = o
+	}
+
+	return o
+}
+
+// inCircle tells whether what was found depends on where the search came from.
+func (s *search) inCircle(o *api.Obstacle) bool {
+	return o.Kind == api.ObstacleCycle || o.Kind == api.ObstacleCut || slices.ContainsFunc(o.Because, s.inCircle)
+}
+
+func (s *search) circle(steps []subject) string {
+	names := make([]string, 0, len(steps)+1)
+	for _, step := range steps {
+		names = append(names, step.String())
+	}
+
+	return "they wait for each other: " + strings.Join(append(names, names[0]), " → ")
+}
+
+// resource looks at a resource.
+func (s *search) resource(ref api.Ref) *api.Obstacle {
+	return s.look(subject{resource: ref}, func(o *api.Obstacle) {
+		res, err := s.cfg.State.Get(s.ctx, keyOf(ref).Pointer())
+
+		switch {
+		case state.IsNotFoundError(err):
+			s.missing(ref, o)
+		case err != nil:
+			s.err = fmt.Errorf("%s can not be read: %w", ref, err)
+		case res.Metadata().Phase() == resource.PhaseTearingDown:
+			s.teardown(ref, res.Metadata(), o)
+		default:
+			s.running(ref, res, o)
+		}
+	})
+}
+
+// missing looks at who would make a resource that is not there.
+func (s *search) missing(ref api.Ref, o *api.Obstacle) {
+	o.Kind = api.ObstacleMissing
+	writers := s.edges.writers[ref.Type]
+
+	if len(writers) == 0 {
+		o.Text = fmt.Sprintf("%s does not exist, and no controller writes %s", ref, ref.Type)
+		o.Do = "it has to be made from outside, or by a controller that is not registered"
+
+		return
+	}
+
+	o.Text = fmt.Sprintf("%s does not exist; it would be written by %s", ref, strings.Join(writers, ", "))
+
+	for _, name := range writers {
+		if because := s.controller(name, &ref); because.Kind != api.ObstacleNone {
+			o.Because = append(o.Because, because)
+		}
+	}
+
+	if len(o.Because) == 0 {
+		o.Do = "nothing keeps them from making it: what they make it of may be missing, or their last passes are forgotten"
+	}
+}
+
+// teardown looks at who has yet to let go of a resource.
+func (s *search) teardown(ref api.Ref, md *resource.Metadata, o *api.Obstacle) {
+	names := *md.Finalizers()
+
+	if len(names) == 0 {
+		s.undestroyed(ref, md, o)
+
+		return
+	}
+
+	o.Kind = api.ObstacleTeardown
+	o.Text = fmt.Sprintf("%s is in teardown, and waits for %s to be removed: %s", ref, plural(len(names), "finalizer"), strings.Join(names, ", "))
+
+	for _, name := range names {
+		o.Because = append(o.Because, s.finalizer(name, ref))
+	}
+}
+
+func (s *search) finalizer(name resource.Finalizer, ref api.Ref) *api.Obstacle {
+	if s.healthOf(name) == nil {
+		return &api.Obstacle{
+			Kind: api.ObstacleOrphan, Resource: &ref, Controller: name,
+			Text: fmt.Sprintf("the finalizer %q on %s is orphaned: no controller of that name is registered", name, ref),
+			Do:   "register the controller, or if it is gone for good, remove the finalizer",
+		}
+	}
+
+	holder := s.controller(name, &ref)
+
+	if holder.Kind == api.ObstacleNone {
+		// It has been told, and keeps its finalizer all the same.
+		return &api.Obstacle{
+			Kind: api.ObstacleWaiting, Resource: &ref, Controller: name, Pass: holder.Pass,
+			Text: fmt.Sprintf("%s keeps its finalizer on %s, and nothing is known that would keep it from letting go", name, ref),
+			Do:   "look at its last passes",
+		}
+	}
+
+	return holder
+}
+
+func (s *search) undestroyed(ref api.Ref, md *resource.Metadata, o *api.Obstacle) {
+	o.Kind = api.ObstacleUndestroyed
+
+	if owner := md.Owner(); owner != "" {
+		o.Text = fmt.Sprintf("%s is in teardown, and all have let go of it; its owner %s has yet to destroy it", ref, owner)
+
+		if s.healthOf(owner) == nil {
+			o.Because = append(o.Because, &api.Obstacle{
+				Kind: api.ObstacleOrphan, Resource: &ref, Controller: owner,
+				Text: fmt.Sprintf("%s belongs to %s, which is not registered", ref, owner),
+				Do:   "register the controller, or destroy the resource in its name",
+			})
+		} else if because := s.controller(owner, &ref); because.Kind != api.ObstacleNone {
+			o.Because = append(o.Because, because)
+		}
+
+		return
+	}
+
+	o.Text = fmt.Sprintf("%s is in teardown, and all have let go of it; it belongs to no controller, so who has made it has to destroy it", ref)
+	o.Do = "destroy it"
+}
+
+// running looks at what keeps the conditions of a resource from holding, and its controllers from their work for it.
+func (s *search) running(ref api.Ref, res resource.Resource, o *api.Obstacle) {
+	broken := s.conditions(ref, res)
+	o.Because = append(o.Because, s.rivalries(ref)...)
+
+	names := s.concerned(ref, res)
+
+	for _, name := range names {
+		if because := s.controller(name, &ref); because.Kind != api.ObstacleNone {
+			o.Because = append(o.Because, because)
+		}
+	}
+
+	switch {
+	case len(broken) > 0:
+		o.Kind = api.ObstacleCondition
+		o.Text = fmt.Sprintf("%s says: %s", ref, strings.Join(broken, "; "))
+	case len(o.Because) > 0:
+		o.Kind = api.ObstacleWaiting
+		o.Text = fmt.Sprintf("%s is there, but not all is well with what its controllers do for it", ref)
+	}
+}
+
+// concerned are the controllers that have to do with a resource: who has written it, and those for which it is an item of their own.
+func (s *search) concerned(ref api.Ref, res resource.Resource) (names []string) {
+	if owner := res.Metadata().Owner(); owner != "" {
+		names = append(names, owner)
+	}
+
+	for _, p := range s.book.WrittenBy(keyOf(ref).Pointer()) {
+		names = append(names, p.Controller)
+	}
+
+	for _, r := range s.edges.readers[ref.Type] {
+		if r.input.Namespace == ref.Namespace && (r.input.ID == "" || r.input.ID == ref.ID) && len(s.path) <= 1 {
+			names = append(names, r.controller)
+		}
+	}
+
+	slices.Sort(names)
+	names = slices.Compact(names)
+
+	return slices.DeleteFunc(names, func(name string) bool { return s.healthOf(name) == nil })
+}
+
+func (s *search) rivalries(ref api.Ref) (all []*api.Obstacle) {
+	for i := range s.health.Rivalries {
+		if r := &s.health.Rivalries[i]; refOf(r.Resource) == ref {
+			all = append(all, &api.Obstacle{
+				Kind: api.ObstacleRivalry, Resource: &ref,
+				Text: fmt.Sprintf("%s undo each other on %s: %s", strings.Join(r.Controllers, ", "), ref, strings.Join(r.Fields, ", ")),
+				Do:   "let one of them alone write these fields",
+			})
+		}
+	}
+
+	return all
+}
+
+// answer completes an answer with its roots.
+func (s *search) answer(b *api.Blocked) *api.Blocked {
+	b.Roots = []api.BlockedRoot{}
+	rootsOf(b.Tree, &b.Roots)
+	b.Waits = b.Tree.Kind != api.ObstacleNone
+
+	if remembered(s.book) == 0 {
+		b.Note = noteOfNone(0)
+	}
+
+	return b
+}
+
+// alarm is how telling the kinds of obstacles are, where they are roots.
+var alarm = []api.ObstacleKind{
+	api.ObstacleEngine, api.ObstacleCycle, api.ObstacleOrphan, api.ObstacleStuck, api.ObstaclePaused, api.ObstacleEnded, api.ObstacleWatch,
+	api.ObstacleFailure, api.ObstacleRivalry, api.ObstacleMissing, api.ObstacleCondition, api.ObstacleUndestroyed, api.ObstacleDamped,
+	api.ObstacleBacklog, api.ObstacleWaiting, api.ObstacleTeardown, api.ObstacleCut, api.ObstacleNone,
+}
+
+func rootsOf(o *api.Obstacle, roots *[]api.BlockedRoot) {
+	for _, because := range o.Because {
+		rootsOf(because, roots)
+	}
+
+	if len(o.Because) > 0 || o.Kind == api.ObstacleNone {
+		return
+	}
+
+	same := func(r api.BlockedRoot) bool { return r.Text == o.Text }
+	if slices.ContainsFunc(*roots, same) {
+		return
+	}
+
+	*roots = append(*roots, api.BlockedRoot{Kind: o.Kind, Text: o.Text, Do: o.Do, Resource: o.Resource, Controller: o.Controller})
+
+	slices.SortStableFunc(*roots, func(a, b api.BlockedRoot) int { return slices.Index(alarm, a.Kind) - slices.Index(alarm, b.Kind) })
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+
+	return fmt.Sprintf("%d %ss", n, noun)
+}

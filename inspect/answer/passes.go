@@ -1,0 +1,137 @@
+package answer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-run/switchyard/cause"
+	"github.com/switchyard-run/switchyard/inspect/api"
+	"github.com/switchyard-run/switchyard/runtime"
+)
+
+// Passes returns the passes of a controller that are remembered, or with no name those of all, the latest first, up to a number;
+// 0 is all.
+func (a *Answers) Passes(name string, limit int) (*api.Passes, error) {
+	var passes []cause.Pass
+
+	if name != "" {
+		own, err := a.passes(name)
+		if err != nil {
+			return nil, err
+		}
+
+		passes = own
+	} else {
+		book := a.cfg.Engine.Book()
+
+		for _, name := range book.Controllers() {
+			passes = append(passes, book.Passes(name)...)
+		}
+
+		slices.SortStableFunc(passes, func(a, b cause.Pass) int {
+			return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.Controller, b.Controller), cmp.Compare(b.Number, a.Number))
+		})
+	}
+
+	if limit > 0 && len(passes) > limit {
+		passes = passes[:limit]
+	}
+
+	return &api.Passes{Passes: a.passesOf(passes), Note: noteOfNone(len(passes))}, nil
+}
+
+// noteOfNone says why no passes may be remembered.
+func noteOfNone(passes int) string {
+	if passes > 0 {
+		return ""
+	}
+
+	return "no passes are remembered: none was made yet, or the engine is told not to remember them (Passes of its config)"
+}
+
+func (a *Answers) passes(name string) ([]cause.Pass, error) {
+	passes, err := a.cfg.Engine.Passes(name)
+
+	if errors.Is(err, runtime.ErrNotRegistered) {
+		h := a.cfg.Engine.Health()
+
+		return nil, unknownController(name, &h)
+	}
+
+	return passes, err
+}
+
+func (a *Answers) passesOf(passes []cause.Pass) []api.Pass {
+	all := make([]api.Pass, 0, len(passes))
+	for i := range passes {
+		all = append(all, a.passOf(&passes[i]))
+	}
+
+	return all
+}
+
+func (a *Answers) passOf(p *cause.Pass) api.Pass {
+	out := api.Pass{
+		PassRef: passRef(p), Doing: p.Doing.String(), Began: p.Began, Outcome: p.Outcome.String(), Failure: p.Failure,
+		Again: api.SecondsOf(p.Again), Causes: make([]api.Cause, 0, len(p.Causes)), More: p.More, Reasons: reasonsOf(p.Reasons),
+		Reads: accessesOf(p.Reads), MoreReads: p.MoreReads, Writes: accessesOf(p.Writes), MoreWrites: p.MoreWrites, Title: p.Title(),
+	}
+
+	if ended := p.Ended; ended.IsZero() {
+		out.Took = api.SecondsOf(a.cfg.Clock.Now().Sub(p.Began))
+	} else {
+		out.Took = api.SecondsOf(ended.Sub(p.Began))
+	}
+
+	if p.Item.ID != "" {
+		item := refOf(p.Item)
+		out.Item = &item
+	}
+
+	for i := range p.Causes {
+		out.Causes = append(out.Causes, causeOf(&p.Causes[i]))
+	}
+
+	return out
+}
+
+func passRef(p *cause.Pass) api.PassRef {
+	return api.PassRef{Controller: p.Controller, Number: p.Number}
+}
+
+func causeOf(c *cause.Cause) api.Cause {
+	return api.Cause{
+		Resource: refOf(c.Resource), Input: inputKind(c.Input), From: c.From, To: c.To, Events: c.Events,
+		Changed: list(c.Changed.String()), Text: c.String(),
+	}
+}
+
+func reasonsOf(r cause.Reasons) []string { return list(r.String()) }
+
+// list takes a list apart that was put together for people.
+func list(text string) []string {
+	if text == "" {
+		return []string{}
+	}
+
+	return strings.Split(text, ", ")
+}
+
+func accessesOf(accesses []cause.Access) []api.Access {
+	all := make([]api.Access, 0, len(accesses))
+	for _, access := range accesses {
+		all = append(all, api.Access{Resource: refOf(access.Resource), Verb: access.Verb, Version: access.Version})
+	}
+
+	return all
+}
+
+func unknownPass(name string, number uint64) *NotFoundError {
+	return &NotFoundError{
+		What: "pass", Name: fmt.Sprintf("%s #%d", name, number),
+		Do: "only the last passes of each controller are remembered: ask for its passes to see which",
+	}
+}

@@ -1,0 +1,70 @@
+package inspect
+
+import (
+	"net/http"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/jonboulle/clockwork"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/inspect/answer"
+)
+
+// Config is what a handler is made of. Engine and State are needed.
+type Config struct {
+	// Title names the host on the pages. The default is "Switchyard".
+	Title string
+	// Engine is the engine to look into.
+	Engine answer.Engine
+	// State is where resources are read.
+	State state.CoreState
+	// Clock is what the engine tells time by. The default is the real clock.
+	Clock clockwork.Clock
+	// Logger gets what can not be told a client. The default is a silent one.
+	Logger *zap.Logger
+	// Show tells whether resources of a type that has no definition may be shown in full. The default is that none may be.
+	Show func(resource.Type) bool
+	// Hosts are names, beside local ones and addresses, that requests may be for.
+	Hosts []string
+}
+
+// Handler shows a running engine. Make one with [New].
+type Handler struct {
+	cfg     Config
+	answers *answer.Answers
+	serve   http.Handler
+}
+
+// New returns a handler. Close it when it is not needed any more.
+func New(cfg Config) *Handler {
+	if cfg.Title == "" {
+		cfg.Title = "Switchyard"
+	}
+
+	if cfg.Clock == nil {
+		cfg.Clock = clockwork.NewRealClock()
+	}
+
+	if cfg.Logger == nil {
+		cfg.Logger = zap.NewNop()
+	}
+
+	h := &Handler{
+		cfg:     cfg,
+		answers: answer.New(answer.Config{Engine: cfg.Engine, State: cfg.State, Clock: cfg.Clock, Show: cfg.Show}),
+	}
+
+	mux := http.NewServeMux()
+	h.routeAPI(mux)
+	h.routePages(mux)
+	h.serve = mux
+
+	return h
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serve.ServeHTTP(w, r) }
+
+// Close ends all that the handler has started, and waits for it. Requests that follow the engine end as well.
+func (h *Handler) Close() {}
