@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/inspect/answer"
+	"github.com/switchyard-run/switchyard/inspect/guard"
 )
 
 // Config is what a handler is made of. Engine and State are needed.
@@ -34,6 +35,8 @@ type Handler struct {
 	cfg     Config
 	answers *answer.Answers
 	serve   http.Handler
+	// drawing has a place for who draws the graph.
+	drawing chan struct{}
 }
 
 // New returns a handler. Close it when it is not needed any more.
@@ -53,12 +56,13 @@ func New(cfg Config) *Handler {
 	h := &Handler{
 		cfg:     cfg,
 		answers: answer.New(answer.Config{Engine: cfg.Engine, State: cfg.State, Clock: cfg.Clock, Show: cfg.Show}),
+		drawing: make(chan struct{}, 1),
 	}
 
 	mux := http.NewServeMux()
 	h.routeAPI(mux)
 	h.routePages(mux)
-	h.serve = mux
+	h.serve = guard.New(guard.Config{Hosts: cfg.Hosts, Page: isPage, Refuse: refuse, Logger: cfg.Logger}, below(mux))
 
 	return h
 }

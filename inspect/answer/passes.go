@@ -43,6 +43,24 @@ func (a *Answers) Passes(name string, limit int) (*api.Passes, error) {
 	return &api.Passes{Passes: a.passesOf(passes), Note: noteOfNone(len(passes))}, nil
 }
 
+// Pass returns one pass. The error is a [*NotFoundError] if it is not remembered.
+func (a *Answers) Pass(ref api.PassRef) (*api.Pass, error) {
+	passes, err := a.passes(ref.Controller)
+	if err != nil {
+		return nil, err
+	}
+
+	for i := range passes {
+		if passes[i].Number == ref.Number {
+			pass := a.passOf(&passes[i])
+
+			return &pass, nil
+		}
+	}
+
+	return nil, unknownPass(ref.Controller, ref.Number)
+}
+
 // noteOfNone says why no passes may be remembered.
 func noteOfNone(passes int) string {
 	if passes > 0 {

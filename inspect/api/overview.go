@@ -41,6 +41,16 @@ type Finding struct {
 	Controllers []string `json:"controllers,omitempty"`
 }
 
+// Controllers is a list of controllers, in order of name.
+type Controllers struct {
+	Controllers []Controller `json:"controllers"`
+}
+
+// Findings is a list of findings.
+type Findings struct {
+	Findings []Finding `json:"findings"`
+}
+
 // Passes is a list of passes, the latest first.
 type Passes struct {
 	Passes []Pass `json:"passes"`
@@ -54,4 +64,14 @@ type Problem struct {
 	Status int    `json:"status"`
 	Error  string `json:"error"`
 	Do     string `json:"do,omitempty"`
+}
+
+// String is the problem in a line.
+func (p *Problem) String() string {
+	text := p.Error
+	if p.Do != "" {
+		text += "; " + p.Do
+	}
+
+	return Printable(text)
 }
