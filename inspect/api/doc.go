@@ -24,6 +24,11 @@ type Ref struct {
 // String is the resource as the contract writes it, as "Hosts(net/web)".
 func (r Ref) String() string { return fmt.Sprintf("%s(%s/%s)", r.Type, r.Namespace, r.ID) }
 
+// Compare orders resources by namespace, type and id.
+func (r Ref) Compare(other Ref) int {
+	return cmp.Or(cmp.Compare(r.Namespace, other.Namespace), cmp.Compare(r.Type, other.Type), cmp.Compare(r.ID, other.ID))
+}
+
 // PassRef names a pass of a controller.
 type PassRef struct {
 	Controller string `json:"controller"`
