@@ -14,7 +14,7 @@ import (
 
 func controllerOf(c *runtime.ControllerHealth) api.Controller {
 	return api.Controller{
-		Name: c.Name, Queue: c.Queue, State: stateOf(c), Since: c.Since,
+		Name: c.Name, Queue: c.Queue, State: stateOf(c), Since: c.Since, Passes: c.Passes,
 		Ready: c.Ready, Delayed: c.Delayed, Processing: c.Processing, Failing: c.Failing, Damped: c.Damped,
 		OldestWait: api.SecondsOf(c.OldestWait), Problem: c.Problem(),
 	}

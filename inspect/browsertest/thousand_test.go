@@ -1,0 +1,107 @@
+package browsertest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
+	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/inspect"
+	"github.com/switchyard-run/switchyard/runtime"
+)
+
+// A page on 1,000 controllers has its list and its search at once, and its picture when that is laid out.
+func TestAThousandControllers(t *testing.T) {
+	st := state.WrapCore(namespaced.NewState(inmem.Build))
+	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{Passes: 32})
+	require.NoError(t, err)
+
+	for i := range 1000 {
+		require.NoError(t, engine.RegisterQController(worker{i}))
+	}
+
+	server := serve(t, engine, st)
+	b := open(t)
+
+	began := time.Now()
+	b.do(chromedp.Navigate(server.URL + "/inspect/"))
+	require.Equal(t, 1000, value[int](b, `document.querySelectorAll("#controllers tr").length`))
+	t.Logf("the list was there after %v", time.Since(began))
+
+	began = time.Now()
+	b.do(chromedp.SendKeys(chromedp.ID("search"), "Family07"))
+	b.until(`document.getElementById("count").textContent === "20 of 1000"`)
+	t.Logf("the search was answered after %v", time.Since(began))
+	require.Equal(t, 20, value[int](b, `[...document.querySelectorAll("#controllers tr")].filter((row) => row.checkVisibility()).length`))
+	b.picture("thousand")
+
+	b.clean(server.URL)
+}
+
+// serve serves the pages of an engine that runs until the test ends.
+func serve(t *testing.T, engine *runtime.Runtime, st state.State) *httptest.Server {
+	t.Helper()
+
+	handler := inspect.New(inspect.Config{Engine: engine, State: st, Title: "Test"})
+	mux := http.NewServeMux()
+	mux.Handle("/inspect/", http.StripPrefix("/inspect", handler))
+
+	server := httptest.NewServer(mux)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+
+	go func() { done <- engine.Run(ctx) }()
+
+	t.Cleanup(func() {
+		handler.Close()
+		server.Close()
+		cancel()
+		require.NoError(t, <-done)
+	})
+
+	return server
+}
+
+// worker is one of many controllers, twenty to a family, which copies what its family shares into something of its own.
+type worker struct{ number int }
+
+func (w worker) family() string { return fmt.Sprintf("Family%02d", w.number/20) }
+
+func (w worker) Name() string { return fmt.Sprintf("%sWorker%02d", w.family(), w.number%20) }
+
+func (w worker) Settings() controller.QSettings {
+	return controller.QSettings{
+		Inputs:  []controller.Input{{Namespace: "shared", Type: w.family() + "s", Kind: controller.InputQPrimary}},
+		Outputs: []controller.Output{{Type: w.Name() + "s", Kind: controller.OutputExclusive}},
+	}
+}
+
+func (w worker) Reconcile(ctx context.Context, _ *zap.Logger, rt controller.QRuntime, ptr resource.Pointer) error {
+	out := &thing{md: resource.NewMetadata("own", w.Name()+"s", ptr.ID(), resource.VersionUndefined)}
+
+	return rt.Modify(ctx, out, func(resource.Resource) error { return nil })
+}
+
+func (worker) MapInput(context.Context, *zap.Logger, controller.QRuntime, controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+	return nil, nil
+}
+
+// thing is a resource of whichever type.
+type thing struct{ md resource.Metadata }
+
+func (r *thing) Metadata() *resource.Metadata { return &r.md }
+
+func (r *thing) Spec() any { return struct{}{} }
+
+func (r *thing) DeepCopy() resource.Resource { return &thing{r.md.Copy()} }
