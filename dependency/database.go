@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -36,6 +37,9 @@ type Database[T any] struct {
 
 	// kinds maps reduced.Kind to *kindIndex[T]. It is written under mu and read without.
 	kinds sync.Map
+
+	// revision counts the changes of declarations, each once it is in force.
+	revision atomic.Uint64
 
 	// routed counts what was routed; owned by whoever routes. It is kept here and not in the router, so that the marks
 	// that one router has left on the nodes mean nothing to the next.
@@ -89,6 +93,7 @@ func (db *Database[T]) Register(
 
 	db.claim(node)
 	db.commit(node, update)
+	db.revision.Add(1)
 
 	return node, nil
 }
@@ -111,7 +116,12 @@ func (db *Database[T]) SetInputs(node *Node[T], form Form, inputs []controller.I
 
 	db.commit(node, update)
 
-	return update.kinds(), nil
+	kinds := update.kinds()
+	if len(kinds) > 0 {
+		db.revision.Add(1)
+	}
+
+	return kinds, nil
 }
 
 // Remove forgets a controller: inputs, outputs and name. It returns the kinds that the inputs were on.
@@ -131,6 +141,7 @@ func (db *Database[T]) Remove(node *Node[T]) []reduced.Kind {
 
 	db.release(node)
 	db.leave(node)
+	db.revision.Add(1)
 
 	return update.kinds()
 }
@@ -179,6 +190,10 @@ func (db *Database[T]) Nodes() []*Node[T] {
 
 	return nodes
 }
+
+// Revision is a number that is another one after each change of the declarations. A graph that was exported after a revision was
+// asked for has at least all that had changed by then, so what is made of it may be kept for as long as the revision stays.
+func (db *Database[T]) Revision() uint64 { return db.revision.Load() }
 
 // Needs tells what the inputs in force ask of a kind: whether any of them needs its changes, and whether any needs
 // the known keys of the kind to be tracked, which inputs of queue controllers and destroy-ready inputs do.

@@ -6,5 +6,5 @@
 // allocating, and a [Node] answers in constant time what its controller may do.
 //
 // The package starts no goroutine. Renderings of the graph and its analysis live in packages below this one, so that
-// an engine links neither.
+// an engine links no renderings.
 package dependency

@@ -91,17 +91,20 @@ type Step struct {
 // Severity is [Warning].
 func (Loop) Severity() Severity { return Warning }
 
-// String tells the cycle as "A -> Type -> B -> Type -> A".
+// String tells how many controllers there are, and the way round.
 func (l Loop) String() string {
+	if len(l.Controllers) == 1 {
+		return "a controller feeds itself: " + l.Way()
+	}
+
+	return fmt.Sprintf("%d controllers feed each other: %s", len(l.Controllers), l.Way())
+}
+
+// Way tells the cycle as "A -> Type -> B -> Type -> A", in one line, whatever the names contain. Of a long one the beginning is told.
+func (l Loop) Way() string {
 	const shown = 8
 
 	var b strings.Builder
-
-	if len(l.Controllers) == 1 {
-		b.WriteString("a controller feeds itself: ")
-	} else {
-		fmt.Fprintf(&b, "%d controllers feed each other: ", len(l.Controllers))
-	}
 
 	for i, step := range l.Cycle {
 		if i == shown {
