@@ -69,6 +69,11 @@ type Config struct {
 	// PassDeadlines are the deadlines of single controllers by name, in place of PassDeadline; 0 is none.
 	PassDeadlines map[string]time.Duration
 
+	// NoFindings keeps the log free of what is found in the declarations: controllers that feed each other, inputs that nobody
+	// writes, and outputs that nobody reads. By default they are looked at when Run begins, and after they have changed; see
+	// package analysis for what is found.
+	NoFindings bool
+
 	// Passes is how many passes of each controller are remembered, with what has caused them and what they have read and
 	// written: see Runtime.Passes. cause.DefaultPasses is a good number. The default, 0, is none.
 	Passes int

@@ -153,6 +153,10 @@ func (r *Runtime) CachedState() state.CoreState { return r.cache.State(r.state, 
 // the signature of the engine that ships with the contract.
 func (r *Runtime) GetDependencyGraph() (*controller.DependencyGraph, error) { return r.db.Graph(), nil }
 
+// GraphRevision is a number that is another one after each change of what controllers have declared: the key under which to keep what
+// was made of the graph. Ask for it first, and for the graph afterwards; then what is kept is never older than its key.
+func (r *Runtime) GraphRevision() uint64 { return r.db.Revision() }
+
 // Run runs the controllers until the context ends, and returns nil when all its goroutines have ended. A runtime runs
 // once; only a Run that failed before it started a controller, under the policy [EndRun], may be called again.
 //

@@ -12,10 +12,11 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 )
 
-// watchdog looks at all controllers from time to time, and says in the log which of them are stuck. What is held because a write of
-// a controller may have made it does not wait for one that is stuck.
+// watchdog looks at all controllers from time to time, and says in the log which of them are stuck, and what is found in the
+// declarations. What is held because a write of a controller may have made it does not wait for one that is stuck.
 type watchdog struct {
-	runtime *Runtime
+	runtime  *Runtime
+	surveyor surveyor
 	// stuck are those that were at the last look.
 	stuck map[*entry]*stretch
 	// count is how many these are, for others to read.
@@ -33,8 +34,11 @@ type stretch struct {
 func (d *watchdog) run(ctx context.Context) {
 	pause := max(d.runtime.cfg.StuckAfter/2, time.Millisecond)
 
+	d.surveyor.look(d.runtime)
+
 	for backoff.Sleep(ctx, d.runtime.cfg.Clock, pause) {
 		d.look()
+		d.surveyor.look(d.runtime)
 	}
 
 	d.count.Store(0)

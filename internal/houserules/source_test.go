@@ -28,24 +28,25 @@ const (
 
 // engine lists the packages of the engine with their height: each imports only packages of the engine that are lower.
 var engine = map[string]int{
-	"backoff":          0,
-	"contain":          0,
-	"internal/index":   0,
-	"reduced":          0,
-	"runtime/options":  0,
-	"cache":            1,
-	"cause":            1,
-	"dependency":       1,
-	"metrics":          1,
-	"origin":           1,
-	"queue":            1,
-	"rivalry":          1,
-	"stateadapter":     2,
-	"adapter":          3,
-	"adapter/qruntime": 4,
-	"adapter/rruntime": 4,
-	"runtime":          5,
-	"recording":        6, // hosts that record link it with the engine, which knows nothing of it
+	"backoff":             0,
+	"contain":             0,
+	"internal/index":      0,
+	"reduced":             0,
+	"runtime/options":     0,
+	"cache":               1,
+	"cause":               1,
+	"dependency":          1,
+	"dependency/analysis": 1,
+	"metrics":             1,
+	"origin":              1,
+	"queue":               1,
+	"rivalry":             1,
+	"stateadapter":        2,
+	"adapter":             3,
+	"adapter/qruntime":    4,
+	"adapter/rruntime":    4,
+	"runtime":             5,
+	"recording":           6, // hosts that record link it with the engine, which knows nothing of it
 }
 
 // file is one Go file that a build compiles.
