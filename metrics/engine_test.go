@@ -214,3 +214,17 @@ func TestCountingDoesNotAllocate(t *testing.T) {
 		counted.Reconciled(time.Second)
 	}))
 }
+
+// What an engine counts can be asked for without the maps of the process; gauges go with the engine.
+func TestCountsOfAnEngine(t *testing.T) {
+	t.Parallel()
+
+	e := metrics.NewEngine(true)
+	e.Count("counted").Add(2)
+	e.Gauge("gauged", three)
+	require.Equal(t, map[string]int64{"counted": 2, "damped_passes": 0, "finished_controllers": 0, "gauged": 3}, e.Counts())
+
+	e.Close()
+	require.Equal(t, map[string]int64{"counted": 2, "damped_passes": 0, "finished_controllers": 0}, e.Counts())
+	require.Empty(t, metrics.NewEngine(false).Counts())
+}

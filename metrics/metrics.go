@@ -130,6 +130,21 @@ func (e *Engine) gauge(m *expvar.Map, key string, read func() int) *Gauge {
 	return g
 }
 
+// Counts returns what the engine's own map holds now: the counts, and until the engine is closed the gauges. It is empty when off.
+func (e *Engine) Counts() map[string]int64 {
+	counts := map[string]int64{}
+
+	if e.enabled {
+		e.own.Do(func(kv expvar.KeyValue) {
+			if v, ok := kv.Value.(interface{ Value() int64 }); ok {
+				counts[kv.Key] = v.Value()
+			}
+		})
+	}
+
+	return counts
+}
+
 func (e *Engine) forget(g *Gauge) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
