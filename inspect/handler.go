@@ -6,6 +6,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/jonboulle/clockwork"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/inspect/answer"
@@ -17,7 +18,7 @@ type Config struct {
 	// Title names the host on the pages. The default is "Switchyard".
 	Title string
 	// Engine is the engine to look into.
-	Engine answer.Engine
+	Engine Engine
 	// State is where resources are read.
 	State state.CoreState
 	// Clock is what the engine tells time by. The default is the real clock.
@@ -28,6 +29,9 @@ type Config struct {
 	Show func(resource.Type) bool
 	// Hosts are names, beside local ones and addresses, that requests may be for.
 	Hosts []string
+	// Metrics is what /metrics shows. The default is the engine alone; a host that has metrics of its own, or wants those of Go and
+	// of the process, registers all of them with a prom.Collector in a registry.
+	Metrics prometheus.Gatherer
 }
 
 // Handler shows a running engine. Make one with [New].
@@ -62,6 +66,7 @@ func New(cfg Config) *Handler {
 	mux := http.NewServeMux()
 	h.routeAPI(mux)
 	h.routePages(mux)
+	h.routeMetrics(mux)
 	h.serve = guard.New(guard.Config{Hosts: cfg.Hosts, Page: isPage, Refuse: refuse, Logger: cfg.Logger}, below(mux))
 
 	return h

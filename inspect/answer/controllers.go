@@ -14,13 +14,14 @@ import (
 
 func controllerOf(c *runtime.ControllerHealth) api.Controller {
 	return api.Controller{
-		Name: c.Name, Queue: c.Queue, State: stateOf(c), Since: c.Since, Passes: c.Passes,
+		Name: c.Name, Queue: c.Queue, State: StateOf(c), Since: c.Since, Passes: c.Passes,
 		Ready: c.Ready, Delayed: c.Delayed, Processing: c.Processing, Failing: c.Failing, Damped: c.Damped,
 		OldestWait: api.SecondsOf(c.OldestWait), Problem: c.Problem(),
 	}
 }
 
-func stateOf(c *runtime.ControllerHealth) api.State {
+// StateOf returns what a controller is doing, in one word.
+func StateOf(c *runtime.ControllerHealth) api.State {
 	switch {
 	case c.Phase == adapter.Stopped:
 		return api.Stopped

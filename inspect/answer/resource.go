@@ -55,7 +55,7 @@ func (a *Answers) Resource(ctx context.Context, ref api.Ref) (*api.ResourceDetai
 func finalizerOf(name resource.Finalizer, h *runtime.Health) api.Finalizer {
 	for i := range h.Controllers {
 		if c := &h.Controllers[i]; c.Name == name {
-			return api.Finalizer{Name: name, Registered: true, State: stateOf(c)}
+			return api.Finalizer{Name: name, Registered: true, State: StateOf(c)}
 		}
 	}
 
