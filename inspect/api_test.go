@@ -15,7 +15,7 @@ import (
 
 // From the overview everything is found, by names that are what they are.
 func TestAPI(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorld(t, func(t *testing.T, w *world) {
 		w.create(hostile)
 
 		var overview api.Overview
@@ -60,7 +60,7 @@ func TestAPI(t *testing.T) {
 
 // A question that is not asked as it should be is told what is wrong with it.
 func TestProblems(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorld(t, func(t *testing.T, w *world) {
 		for target, want := range map[string]struct {
 			status    int
 			error, do string

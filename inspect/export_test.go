@@ -1,5 +1,10 @@
 package inspect
 
+import (
+	"maps"
+	"slices"
+)
+
 // Question is a question of the API, for tests that go through all of them.
 type Question struct {
 	Path, About  string
@@ -14,3 +19,6 @@ func Questions() (all []Question) {
 
 	return all
 }
+
+// Routes are all addresses below the root of the API.
+func (h *Handler) Routes() []string { return slices.Sorted(maps.Keys(h.routes())) }

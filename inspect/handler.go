@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/guard"
+	"github.com/switchyard-run/switchyard/inspect/live"
 )
 
 // Config is what a handler is made of. Engine and State are needed.
@@ -32,12 +33,15 @@ type Config struct {
 	// Metrics is what /metrics shows. The default is the engine alone; a host that has metrics of its own, or wants those of Go and
 	// of the process, registers all of them with a prom.Collector in a registry.
 	Metrics prometheus.Gatherer
+	// Streams is how many may watch the engine at once. The default is [live.DefaultStreams].
+	Streams int
 }
 
 // Handler shows a running engine. Make one with [New].
 type Handler struct {
 	cfg     Config
 	answers *answer.Answers
+	hub     *live.Hub
 	serve   http.Handler
 	// drawing has a place for who draws the graph.
 	drawing chan struct{}
@@ -63,6 +67,8 @@ func New(cfg Config) *Handler {
 		drawing: make(chan struct{}, 1),
 	}
 
+	h.hub = live.New(live.Config{Engine: cfg.Engine, Answers: h.answers, Clock: cfg.Clock, Streams: cfg.Streams, Logger: cfg.Logger})
+
 	mux := http.NewServeMux()
 	h.routeAPI(mux)
 	h.routePages(mux)
@@ -75,5 +81,6 @@ func New(cfg Config) *Handler {
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serve.ServeHTTP(w, r) }
 
-// Close ends all that the handler has started, and waits for it. Requests that follow the engine end as well.
-func (h *Handler) Close() {}
+// Close ends all that the handler has started, and waits for it. Requests that watch the engine are told to end as well; whoever serves
+// them waits for that.
+func (h *Handler) Close() { h.hub.Close() }

@@ -13,7 +13,7 @@ import (
 
 // Whoever asks for the handler without the slash is led to it, whatever it is mounted at.
 func TestMountedBelowAPath(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorld(t, func(t *testing.T, w *world) {
 		for _, prefix := range []string{"/inspect", "/debug/engine/inspect", "/a:b"} {
 			mounted := http.StripPrefix(prefix, w.handler)
 
@@ -35,7 +35,7 @@ func TestMountedBelowAPath(t *testing.T) {
 
 // Nothing leads to where the handler is not.
 func TestOddPaths(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorld(t, func(t *testing.T, w *world) {
 		mounted := http.StripPrefix("/inspect", w.handler)
 
 		for _, path := range []string{
@@ -50,7 +50,7 @@ func TestOddPaths(t *testing.T) {
 }
 
 func TestEveryAddressIsGuarded(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorld(t, func(t *testing.T, w *world) {
 		mounted := http.StripPrefix("/inspect", w.handler)
 
 		for _, path := range []string{"", "/", "/api/v1/overview", "/api/v1/graph", "/api/v1/nothing", "/nothing"} {

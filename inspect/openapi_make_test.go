@@ -78,6 +78,16 @@ func describe(t *testing.T) object {
 	})
 	paths["/openapi.json"] = get("this description", []any{}, object{"application/json": object{"schema": object{"type": "object"}}})
 
+	for _, document := range []any{api.Change{}, api.Dropped{}} {
+		s.of(reflect.TypeOf(document))
+	}
+
+	stream := object{"text/event-stream": object{"schema": object{"type": "string"}}}
+	paths["/live"] = get("the engine as it is, in an event overview with an Overview, and then what changes, once a second at most, in "+
+		"events change, each with a Change. Who is too slow for some of them gets one for all he has missed", []any{}, stream)
+	paths["/follow"] = get("the passes of a controller, or of all, that end from now on, in events pass, each with a Pass, and how many are "+
+		"not told, in events dropped, each with a Dropped", used([]string{"controller"}, false), stream)
+
 	problem := s.of(reflect.TypeFor[api.Problem]())
 
 	return object{

@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/inspect/guard"
+	"github.com/switchyard-run/switchyard/inspect/live"
 )
 
 func problemOf(status int, what, do string) *api.Problem {
@@ -32,6 +33,10 @@ func (h *Handler) problem(r *http.Request, err error) *api.Problem {
 		return problemOf(http.StatusBadRequest, wrong.Error(), wrong.do)
 	case errors.As(err, &known):
 		return known.problem
+	case errors.Is(err, live.ErrCrowded):
+		return problemOf(http.StatusServiceUnavailable, err.Error(), "close pages that nobody looks at, and try again")
+	case errors.Is(err, live.ErrClosed):
+		return problemOf(http.StatusServiceUnavailable, err.Error(), "ask again when the host runs")
 	case r.Context().Err() != nil:
 		return problemOf(http.StatusServiceUnavailable, "who has asked does not wait any more: "+context.Cause(r.Context()).Error(), "")
 	default:

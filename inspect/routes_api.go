@@ -72,17 +72,26 @@ var questions = []question{
 
 // routeAPI puts the API where it belongs.
 func (h *Handler) routeAPI(mux *http.ServeMux) {
-	for i := range questions {
-		q := &questions[i]
-
-		mux.HandleFunc(apiRoot+q.path, func(w http.ResponseWriter, r *http.Request) { h.ask(w, r, q) })
+	for path, serve := range h.routes() {
+		mux.HandleFunc(apiRoot+path, serve)
 	}
 
-	mux.HandleFunc(apiRoot+"graph", h.graph)
-	mux.HandleFunc(apiRoot+"openapi.json", openAPI)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		sendProblem(w, r, problemOf(http.StatusNotFound, "there is nothing at this address", "openapi.json has all addresses"))
 	})
+}
+
+// routes are all that there is below the root of the API.
+func (h *Handler) routes() map[string]http.HandlerFunc {
+	routes := map[string]http.HandlerFunc{"graph": h.graph, "live": h.live, "follow": h.follow, "openapi.json": openAPI}
+
+	for i := range questions {
+		q := &questions[i]
+
+		routes[q.path] = func(w http.ResponseWriter, r *http.Request) { h.ask(w, r, q) }
+	}
+
+	return routes
 }
 
 // ask answers a question.

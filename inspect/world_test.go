@@ -15,6 +15,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
@@ -40,7 +41,7 @@ type world struct {
 
 // inWorld runs a test in a world in which numbers of a namespace become texts of another one, and a controller with a hostile name
 // does nothing.
-func inWorld(t *testing.T, test func(w *world)) {
+func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 
@@ -56,16 +57,19 @@ func inWorld(t *testing.T, test func(w *world)) {
 
 		w.handler = inspect.New(inspect.Config{Engine: w.engine, State: w.State, Logger: zaptest.NewLogger(t), Hosts: []string{"box.example.net"}})
 
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 
 		go func() { done <- w.engine.Run(ctx) }()
 
+		t.Cleanup(func() {
+			w.handler.Close()
+			cancel()
+			assert.NoError(t, <-done)
+		})
+
 		synctest.Wait()
-		test(w)
-		w.handler.Close()
-		cancel()
-		require.NoError(t, <-done)
+		test(t, w)
 	})
 }
 

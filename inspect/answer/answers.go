@@ -19,6 +19,7 @@ import (
 // Engine is what is asked of an engine; [runtime.Runtime] is one. Its methods are called by several goroutines at once.
 type Engine interface {
 	GetDependencyGraph() (*controller.DependencyGraph, error)
+	GraphRevision() uint64
 	Health() runtime.Health
 	Passes(controller string) ([]cause.Pass, error)
 	Book() *cause.Book

@@ -11,15 +11,20 @@ import (
 
 // Overview returns what the engine does at the moment. Its cost is linear in controllers, kinds and declarations.
 func (a *Answers) Overview() (*api.Overview, error) {
-	h := a.cfg.Engine.Health()
+	h, revision := a.cfg.Engine.Health(), a.cfg.Engine.GraphRevision()
 
 	findings, err := a.Findings()
 	if err != nil {
 		return nil, err
 	}
 
+	return a.OverviewOf(&h, revision, findings), nil
+}
+
+// OverviewOf returns the health of an engine, and what is to be said of its declarations in a revision, as an overview.
+func (a *Answers) OverviewOf(h *runtime.Health, revision uint64, findings []api.Finding) *api.Overview {
 	o := &api.Overview{
-		At: a.cfg.Clock.Now(), Running: h.Running, Controllers: a.controllers(&h), Kinds: make([]api.Kind, 0, len(h.Kinds)),
+		At: a.cfg.Clock.Now(), Running: h.Running, Revision: revision, Controllers: a.controllers(h), Kinds: make([]api.Kind, 0, len(h.Kinds)),
 		Problems: append([]string{}, h.Problems()...), Findings: findings,
 	}
 
@@ -30,7 +35,7 @@ func (a *Answers) Overview() (*api.Overview, error) {
 		})
 	}
 
-	return o, nil
+	return o
 }
 
 // Findings returns what is to be said of the declarations alone.

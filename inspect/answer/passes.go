@@ -91,6 +91,9 @@ func (a *Answers) passesOf(passes []cause.Pass) []api.Pass {
 	return all
 }
 
+// PassOf returns a pass as a document.
+func (a *Answers) PassOf(p *cause.Pass) api.Pass { return a.passOf(p) }
+
 func (a *Answers) passOf(p *cause.Pass) api.Pass {
 	out := api.Pass{
 		PassRef: passRef(p), Doing: p.Doing.String(), Began: p.Began, Outcome: p.Outcome.String(), Failure: p.Failure,
