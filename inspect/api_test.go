@@ -15,26 +15,26 @@ import (
 
 // From the overview everything is found, by names that are what they are.
 func TestAPI(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		w.create(hostile)
 
 		var overview api.Overview
 
 		w.read(&overview, "overview")
-		require.True(t, overview.Running)
-		require.Len(t, overview.Controllers, 2)
+		require.True(w, overview.Running)
+		require.Len(w, overview.Controllers, 2)
 
 		for _, c := range overview.Controllers {
 			var detail api.ControllerDetail
 
 			w.read(&detail, "controller", "name", c.Name)
-			assert.Equal(t, c.Name, detail.Name)
+			assert.Equal(w, c.Name, detail.Name)
 
 			for _, p := range detail.LastPasses {
 				var pass api.Pass
 
 				w.read(&pass, "pass", "controller", p.Controller, "number", strconv.FormatUint(p.Number, 10))
-				assert.Equal(t, p, pass)
+				assert.Equal(w, p, pass)
 			}
 		}
 
@@ -45,22 +45,22 @@ func TestAPI(t *testing.T) {
 		)
 
 		w.read(&list, "resources", "namespace", "target", "type", conformance.StrResourceType)
-		require.Len(t, list.Items, 1)
+		require.Len(w, list.Items, 1)
 
 		ref := list.Items[0].Ref
-		require.Equal(t, hostile, ref.ID)
+		require.Equal(w, hostile, ref.ID)
 
 		w.read(&detail, "resource", "namespace", ref.Namespace, "type", ref.Type, "id", ref.ID)
-		require.True(t, detail.Exists)
+		require.True(w, detail.Exists)
 
 		w.read(&why, "why", "namespace", ref.Namespace, "type", ref.Type, "id", ref.ID)
-		require.Equal(t, api.RootOutside, why.Roots[0].Kind)
+		require.Equal(w, api.RootOutside, why.Roots[0].Kind)
 	})
 }
 
 // A question that is not asked as it should be is told what is wrong with it.
 func TestProblems(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		for target, want := range map[string]struct {
 			status    int
 			error, do string
@@ -82,11 +82,11 @@ func TestProblems(t *testing.T) {
 
 			var problem api.Problem
 
-			require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &problem))
-			assert.Equal(t, want.status, answer.Code, target)
-			assert.Equal(t, want.status, problem.Status, target)
-			assert.Contains(t, problem.Error, want.error, target)
-			assert.Contains(t, problem.Do, want.do, target)
+			require.NoError(w, json.Unmarshal(answer.Body.Bytes(), &problem))
+			assert.Equal(w, want.status, answer.Code, target)
+			assert.Equal(w, want.status, problem.Status, target)
+			assert.Contains(w, problem.Error, want.error, target)
+			assert.Contains(w, problem.Do, want.do, target)
 		}
 	})
 }

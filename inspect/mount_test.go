@@ -13,29 +13,29 @@ import (
 
 // Whoever asks for the handler without the slash is led to it, whatever it is mounted at.
 func TestMountedBelowAPath(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		for _, prefix := range []string{"/inspect", "/debug/engine/inspect", "/a:b"} {
 			mounted := http.StripPrefix(prefix, w.handler)
 
 			answer := ask(mounted, http.MethodGet, "localhost", prefix+"?q=1")
-			assert.Equal(t, http.StatusMovedPermanently, answer.Code, prefix)
+			assert.Equal(w, http.StatusMovedPermanently, answer.Code, prefix)
 
 			at, err := url.Parse("http://localhost" + prefix + "?q=1")
-			require.NoError(t, err)
+			require.NoError(w, err)
 
 			to, err := at.Parse(answer.Header().Get("Location"))
-			require.NoError(t, err)
-			assert.Equal(t, "http://localhost"+prefix+"/?q=1", to.String())
+			require.NoError(w, err)
+			assert.Equal(w, "http://localhost"+prefix+"/?q=1", to.String())
 
-			assert.Equal(t, http.StatusOK, ask(mounted, http.MethodGet, "localhost", prefix+"/").Code, prefix)
-			assert.Equal(t, http.StatusOK, ask(mounted, http.MethodGet, "localhost", prefix+"/api/v1/overview").Code, prefix)
+			assert.Equal(w, http.StatusOK, ask(mounted, http.MethodGet, "localhost", prefix+"/").Code, prefix)
+			assert.Equal(w, http.StatusOK, ask(mounted, http.MethodGet, "localhost", prefix+"/api/v1/overview").Code, prefix)
 		}
 	})
 }
 
 // Nothing leads to where the handler is not.
 func TestOddPaths(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		mounted := http.StripPrefix("/inspect", w.handler)
 
 		for _, path := range []string{
@@ -43,14 +43,14 @@ func TestOddPaths(t *testing.T) {
 			"/api/", "/api/v2/overview", "/nowhere", "/%2e%2e/", "/%00",
 		} {
 			answer := ask(mounted, http.MethodGet, "localhost", "/inspect"+path)
-			assert.Equal(t, http.StatusNotFound, answer.Code, path)
-			assert.Empty(t, answer.Header().Get("Location"), path)
+			assert.Equal(w, http.StatusNotFound, answer.Code, path)
+			assert.Empty(w, answer.Header().Get("Location"), path)
 		}
 	})
 }
 
 func TestEveryAddressIsGuarded(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		mounted := http.StripPrefix("/inspect", w.handler)
 
 		for _, path := range []string{"", "/", "/api/v1/overview", "/api/v1/graph", "/api/v1/nothing", "/nothing"} {
@@ -65,18 +65,18 @@ func TestEveryAddressIsGuarded(t *testing.T) {
 				want := map[string]int{
 					"host": http.StatusMisdirectedRequest, "method": http.StatusMethodNotAllowed, "origin": http.StatusForbidden, "embed": http.StatusForbidden,
 				}[name]
-				assert.Equal(t, want, answer, "%s: %s", name, path)
+				assert.Equal(w, want, answer, "%s: %s", name, path)
 			}
 
 			answer := ask(mounted, http.MethodGet, "box.example.net:8080", path)
-			assert.Less(t, answer.Code, http.StatusInternalServerError, path)
-			assert.NotEqual(t, http.StatusMisdirectedRequest, answer.Code, path)
-			assert.Equal(t, guard.Policy, answer.Header().Get("Content-Security-Policy"), path)
+			assert.Less(w, answer.Code, http.StatusInternalServerError, path)
+			assert.NotEqual(w, http.StatusMisdirectedRequest, answer.Code, path)
+			assert.Equal(w, guard.Policy, answer.Header().Get("Content-Security-Policy"), path)
 		}
 
 		// A link from elsewhere leads to pages, and to no data.
 		link := []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}
-		assert.Equal(t, http.StatusOK, w.get("/", link...).Code)
-		assert.Equal(t, http.StatusForbidden, w.get("/api/v1/overview", link...).Code)
+		assert.Equal(w, http.StatusOK, w.get("/", link...).Code)
+		assert.Equal(w, http.StatusForbidden, w.get("/api/v1/overview", link...).Code)
 	})
 }

@@ -30,14 +30,14 @@ func TestOpenAPIIsCurrent(t *testing.T) {
 }
 
 func TestNoAddressIsLeftOut(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		doc, _ := described(w)
 
 		for _, path := range w.handler.Routes() {
-			assert.NotNil(t, doc.Paths.Value("/"+path), path)
+			assert.NotNil(w, doc.Paths.Value("/"+path), path)
 		}
 
-		assert.Len(t, doc.Paths.Map(), len(w.handler.Routes()))
+		assert.Len(w, doc.Paths.Map(), len(w.handler.Routes()))
 	})
 }
 
@@ -88,7 +88,7 @@ func hold(w *world, router routers.Router, target string, answer *httptest.Respo
 
 // Each answer is as it is described, whatever was asked.
 func TestAnswersAreAsDescribed(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		_, router := described(w)
 		w.create("one")
 		w.create(hostile)
@@ -185,7 +185,7 @@ func combinations(params []string, names map[string][]string) (all [][]string) {
 
 // What a browser takes for markup is escaped, in case something shows an answer as what it is not.
 func TestAnswersHoldNoMarkup(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
 		w.create(hostile)
 
 		for _, path := range []string{

@@ -41,7 +41,7 @@ type world struct {
 
 // inWorld runs a test in a world in which numbers of a namespace become texts of another one, and a controller with a hostile name
 // does nothing.
-func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
+func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	t.Parallel()
 
@@ -52,8 +52,8 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 
 		w.engine, err = runtime.New(w.State, zap.NewNop(), runtime.Config{Passes: 32})
 		require.NoError(t, err)
-		require.NoError(t, w.engine.RegisterQController(&conformance.QIntToStrController{SourceNamespace: "source", TargetNamespace: "target"}))
-		require.NoError(t, w.engine.RegisterQController(idle{}))
+		require.NoError(w, w.engine.RegisterQController(&conformance.QIntToStrController{SourceNamespace: "source", TargetNamespace: "target"}))
+		require.NoError(w, w.engine.RegisterQController(idle{}))
 
 		w.handler = inspect.New(inspect.Config{Engine: w.engine, State: w.State, Logger: zaptest.NewLogger(t), Hosts: []string{"box.example.net"}})
 
@@ -69,7 +69,7 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 		})
 
 		synctest.Wait()
-		test(t, w)
+		test(w)
 	})
 }
 
