@@ -20,6 +20,10 @@
 		}
 	};
 
+	// printable is a text of which everything can be seen, as the server has it.
+	const printable = (text) =>
+		text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+
 	const rateText = (perSecond) => (perSecond > 0 ? (perSecond < 10 ? perSecond.toFixed(1) : perSecond.toFixed(0)) : "");
 
 	// morph makes an element like another one, and keeps what is the same: what is selected, focused, scrolled or unfolded stays so.
@@ -140,14 +144,12 @@
 	// The picture, with what is known of its nodes and edges.
 	const picture = byId("picture");
 	let nodes = new Map(); // by name of the controller, or of the group
-	let edges = new Map(); // by name of the controller, namespace, type and kind
-	let scale = 0; // 0 is that the picture fits
-
-	const edgeKey = (controller, namespace, type, kind) => JSON.stringify([controller, namespace, type, kind]);
+	let edges = [];
+	let scale = -1; // 0 is that the picture fits, and less that it fits as far as it can be read
 
 	function readPicture() {
 		nodes = new Map();
-		edges = new Map();
+		edges = [];
 
 		const svg = picture && picture.querySelector("svg");
 		if (!svg) {
@@ -175,9 +177,8 @@
 
 			if (from && to) {
 				const [controller, resources] = from.controller === undefined ? [to.controller, from] : [from.controller, to];
-				const key = edgeKey(controller, resources.namespace, resources.type, element.dataset.kind);
 
-				edges.set(key, { element, rate: 0 });
+				edges.push({ element, controller, namespace: resources.namespace, type: resources.type, kind: element.dataset.kind, parts: new Map() });
 			}
 		}
 
@@ -194,11 +195,14 @@
 		const [width, height] = [Number(svg.dataset.width), Number(svg.dataset.height)];
 		const x = (picture.scrollLeft + picture.clientWidth / 2) / picture.scrollWidth;
 		const y = (picture.scrollTop + picture.clientHeight / 2) / picture.scrollHeight;
-		const fit = Math.max(0.25, Math.min(1, (picture.clientWidth - 2) / width, (picture.clientHeight - 2) / height));
+		const fit = Math.min(1, (picture.clientWidth - 2) / width, (picture.clientHeight - 2) / height);
 
-		scale = wanted && Math.max(0.1, Math.min(4, wanted));
-		svg.setAttribute("width", Math.round(width * (scale || fit)));
-		svg.setAttribute("height", Math.round(height * (scale || fit)));
+		scale = wanted > 0 ? Math.max(0.1, Math.min(4, wanted)) : wanted;
+
+		const drawn = scale > 0 ? scale : Math.max(scale < 0 ? 0.75 : 0.1, fit);
+
+		svg.setAttribute("width", Math.round(width * drawn));
+		svg.setAttribute("height", Math.round(height * drawn));
 		picture.scrollLeft = x * picture.scrollWidth - picture.clientWidth / 2;
 		picture.scrollTop = y * picture.scrollHeight - picture.clientHeight / 2;
 	}
@@ -249,12 +253,14 @@
 			return;
 		}
 
+		const shape = node.element.querySelector(".shape");
+
 		node.shown = shown;
 		node.element.classList.remove(...states);
 		node.element.classList.add(state);
 		node.element.classList.toggle("active", rate > 0 && !alarming.has(state));
 		besideShape(node.element, "sign", 0, 4, state === "waiting" ? "" : signs[state]);
-		besideShape(node.element, "rate", 1, 2, rate > 0 ? `${rateText(rate)}/s` : "");
+		besideShape(node.element, "rate", 1, Number(shape.getAttribute("height")) + 12, rate > 0 ? `${rateText(rate)}/s` : "");
 
 		const label = `${node.label}: ${state}`;
 
@@ -262,24 +268,26 @@
 		setText(node.title, rate > 0 ? `${label}, ${rateText(rate)} passes/s` : label);
 	}
 
-	function paintEdge(key, rate) {
-		const edge = edges.get(key);
-
-		if (!edge || edge.rate === rate) {
-			return;
+	// paintEdges shows how often something goes over the edges that are meant. What they have comes of several parts.
+	function paintEdges(meant, part, rate) {
+		for (const edge of edges.filter(meant)) {
+			edge.parts.set(part, rate);
+			paintEdge(edge, [...edge.parts.values()].reduce((sum, r) => sum + r, 0));
 		}
+	}
 
-		edge.rate = rate;
+	function paintEdge(edge, rate) {
 		edge.element.classList.toggle("active", rate > 0);
 
 		if (!edge.text && rate > 0) {
 			const line = edge.element.querySelector(".line");
-			const middle = line.getPointAtLength(line.getTotalLength() * 0.7);
+			const middle = line.getPointAtLength(line.getTotalLength() * 0.75);
 
 			edge.text = document.createElementNS("http://www.w3.org/2000/svg", "text");
 			edge.text.setAttribute("class", "rate");
-			edge.text.setAttribute("x", middle.x);
-			edge.text.setAttribute("y", middle.y);
+			edge.text.setAttribute("x", middle.x - 6);
+			edge.text.setAttribute("y", middle.y + 4);
+			edge.text.setAttribute("text-anchor", "end");
 			edge.text.setAttribute("aria-hidden", "true");
 			edge.element.append(edge.text);
 		}
@@ -291,6 +299,7 @@
 	const list = byId("controllers");
 	const search = byId("search");
 	const known = new Map(); // by name: what was told last
+	const rates = new Map(); // by name: passes in a second
 	const groups = new Map(); // by name of the group: names
 	let rows = new Map(); // by name
 
@@ -312,7 +321,7 @@
 	}
 
 	function showRow(c) {
-		const row = rows.get(c.name);
+		const row = c && rows.get(c.name);
 		if (!row) {
 			return;
 		}
@@ -326,20 +335,25 @@
 			setText(cells[1].querySelector("b"), c.state);
 		}
 
-		setText(cells[0].querySelector(".problem"), c.problem || "");
-		setText(cells[2], rateText(c.rate || 0));
-		setText(cells[3], c.passes ? String(c.passes) : "");
-		setText(cells[4], c.queue ? `${c.ready || 0}${c.delayed ? ` + ${c.delayed}` : ""}` : "");
+		setText(cells[0].querySelector(".problem"), printable(c.problem || ""));
+		setText(cells[2], rateText(rates.get(c.name) || 0));
+		[c.passes, c.ready, c.delayed].forEach((n, i) => setText(cells[3 + i], n ? String(n) : ""));
+	}
+
+	// nodeOf is the name of the node that stands for a controller.
+	function nodeOf(name) {
+		const row = rows.get(name);
+
+		return row && row.group !== undefined ? row.group : name;
 	}
 
 	function showNode(name) {
-		const row = rows.get(name);
-		const members = row && row.group !== undefined ? groups.get(row.group) : [name];
-		const told = members.map((member) => known.get(member)).filter(Boolean);
+		const node = nodeOf(name);
+		const told = (groups.get(node) || [name]).map((member) => known.get(member)).filter(Boolean);
 		const worst = Math.min(...told.map((c) => states.indexOf(c.state)));
 
 		if (told.length > 0) {
-			paint(row && row.group !== undefined ? row.group : name, states[worst], told.reduce((sum, c) => sum + (c.rate || 0), 0));
+			paint(node, states[worst], told.reduce((sum, c) => sum + (rates.get(c.name) || 0), 0));
 		}
 	}
 
@@ -416,7 +430,7 @@
 
 	function tell(before, c) {
 		if (before && before.state !== c.state && (alarming.has(c.state) || alarming.has(before.state))) {
-			news.push(`${c.name}: ${c.state}`);
+			news.push(`${printable(c.name)}: ${c.state}`);
 			announce();
 		}
 	}
@@ -464,7 +478,7 @@
 				search.dispatchEvent(new Event("input"));
 			}
 		});
-		addEventListener("resize", () => scale || zoom());
+		addEventListener("resize", () => scale <= 0 && zoom());
 
 		if (picture.dataset.ready === "false") {
 			drawn();
@@ -496,11 +510,102 @@
 				refresh();
 			}
 		}
+	}
 
-		if (list) {
-			controllers.forEach((c) => showNode(c.name));
-			showCounts();
+	// ratesHeard takes in how often something happens.
+	function ratesHeard(change) {
+		for (const { controller, perSecond } of change.passes || []) {
+			rates.set(controller, perSecond);
+			showRow(known.get(controller));
 		}
+
+		for (const { controller, input, perSecond } of change.wakeups || []) {
+			paintEdges((e) => e.controller === nodeOf(controller) && e.namespace === input.namespace && e.type === input.type &&
+				e.kind === `input-${input.kind}`, `${controller} ${input.id || ""}`, perSecond);
+		}
+
+		for (const { controller, type, perSecond } of change.writes || []) {
+			paintEdges((e) => e.controller === nodeOf(controller) && e.type === type && e.kind.startsWith("output-"), controller, perSecond);
+		}
+	}
+
+	function problemsHeard(running, problems) {
+		const page = document.createElement("div");
+
+		const line = (name, className, text) => {
+			const element = document.createElement(name);
+
+			element.className = className;
+			element.textContent = text;
+
+			return element;
+		};
+
+		if (!running) {
+			page.append(line("p", "problem", "The engine does not run."));
+		} else if (problems.length === 0) {
+			page.append(line("p", "well", "No problems."));
+		}
+
+		if (problems.length > 0) {
+			page.append(line("ul", "problems", ""));
+			page.lastChild.append(...problems.map((text) => line("li", "", printable(text))));
+		}
+
+		morphChildren(byId("problems"), page);
+	}
+
+	// What the pages show of the engine, for all that is not about a single controller.
+	let engine = { running: true, problems: [] };
+
+	function overviewHeard(overview) {
+		const names = new Set(overview.controllers.map((c) => c.name));
+		const gone = [...known.keys(), ...rows.keys()].some((name) => !names.has(name));
+		const added = !partial() && overview.controllers.some((c) => !rows.has(c.name));
+		const redeclared = engine.revision !== undefined && engine.revision !== overview.revision;
+
+		known.clear();
+		rates.clear();
+		engine = overview;
+		heard(overview.controllers);
+
+		if (gone || added || redeclared) {
+			again();
+			drawn();
+		}
+
+		show(overview.controllers.map((c) => c.name));
+		problemsHeard(overview.running, overview.problems);
+	}
+
+	function changeHeard(change) {
+		const changed = change.controllers || [];
+		const added = changed.some((c) => !known.has(c.name));
+
+		for (const name of change.gone || []) {
+			known.delete(name);
+		}
+
+		heard(changed);
+		ratesHeard(change);
+
+		if (change.revision !== engine.revision || added || change.gone) {
+			again();
+			drawn();
+		}
+
+		show([...changed.map((c) => c.name), ...(change.passes || []).map((rate) => rate.controller)]);
+
+		if (change.problems || change.running !== engine.running) {
+			problemsHeard(change.running, change.problems || engine.problems);
+		}
+
+		engine = { running: change.running, revision: change.revision, problems: change.problems || engine.problems };
+	}
+
+	function show(names) {
+		new Set(names).forEach(showNode);
+		showCounts();
 	}
 
 	const connection = byId("connection");
@@ -508,43 +613,65 @@
 	function connected(how) {
 		if (connection.dataset.connection !== how) {
 			connection.dataset.connection = how;
-			setText(connection, { live: "Live", lost: "Connection lost, trying again" }[how]);
+			setText(connection, { live: "Live", lost: "Connection lost, trying again" }[how] || "");
 		}
 	}
 
-	// Until there is a stream, what is new is asked for.
-	let revision;
+	// The engine is followed while the page is looked at. A browser has few connections to a server, and pages that are out of sight
+	// would use them up.
+	let stream;
 
-	async function poll() {
-		try {
-			const answer = await fetch("api/v1/overview", { cache: "no-store" });
-			if (!answer.ok) {
-				throw new Error(answer.statusText);
+	function follow() {
+		stream = new EventSource("api/v1/live");
+		stream.addEventListener("open", () => connected("live"));
+
+		stream.addEventListener("overview", ({ data }) => {
+			const overview = JSON.parse(data);
+
+			if (list) {
+				overviewHeard(overview);
+			} else {
+				heard(overview.controllers);
 			}
+		});
 
-			const overview = await answer.json();
+		stream.addEventListener("change", ({ data }) => {
+			const change = JSON.parse(data);
 
-			for (const c of overview.controllers) {
-				const before = known.get(c.name);
-
-				c.rate = before ? c.passes - before.passes : 0;
+			if (list) {
+				changeHeard(change);
+			} else {
+				heard(change.controllers || []);
 			}
+		});
 
-			heard(overview.controllers);
-			connected("live");
-
-			if (list && (overview.controllers.length !== rows.size || (revision !== undefined && revision !== overview.revision))) {
-				again();
-				drawn();
-			}
-
-			revision = overview.revision;
-		} catch {
+		stream.addEventListener("error", () => {
 			connected("lost");
-		}
 
-		setTimeout(poll, 1000);
+			// The browser tries again by itself, unless it was told off.
+			if (stream && stream.readyState === EventSource.CLOSED) {
+				unfollow();
+				setTimeout(look, 3000);
+			}
+		});
 	}
 
-	poll();
+	function unfollow() {
+		stream.close();
+		stream = undefined;
+	}
+
+	function look() {
+		if (document.hidden && stream) {
+			unfollow();
+			connected("none");
+		} else if (!document.hidden && !stream) {
+			follow();
+		}
+	}
+
+	if (list || document.body.dataset.watch || "whole" in document.body.dataset) {
+		document.addEventListener("visibilitychange", look);
+		look();
+	}
 })();

@@ -143,7 +143,7 @@ func (b *browser) picture(name string) {
 	}
 
 	picture := got(b, chromedp.CaptureScreenshot())
-	require.NoError(b, os.WriteFile(filepath.Join(*pictures, name+".png"), picture, 0o644))
+	require.NoError(b, os.WriteFile(filepath.Join(*pictures, url.QueryEscape(name)+".png"), picture, 0o644))
 }
 
 // clean checks that the page has neither complained nor asked anybody but its own server.

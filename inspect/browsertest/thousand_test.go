@@ -1,3 +1,5 @@
+//go:build unix
+
 package browsertest_test
 
 import (
@@ -5,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,7 +49,39 @@ func TestAThousandControllers(t *testing.T) {
 	require.Equal(t, 20, value[int](b, `[...document.querySelectorAll("#controllers tr")].filter((row) => row.checkVisibility()).length`))
 	b.picture("thousand")
 
+	b.do(chromedp.KeyEvent("\x1b"))
+	b.until(`[...document.querySelectorAll("#controllers tr")].every((row) => row.checkVisibility())`)
+	t.Logf("the server takes %.1f %% of a processor while the page is live", 100*costOf(b, st))
 	b.clean(server.URL)
+}
+
+// costOf is how much of a processor the server takes while a page follows what happens: in each second something does to one family.
+func costOf(b *browser, st state.State) float64 {
+	b.Helper()
+	b.until(`document.querySelector("#connection").dataset.connection === "live"`)
+
+	began, used := time.Now(), processorTime(b.T)
+
+	for i := range 6 {
+		family := fmt.Sprintf("Family%02d", i)
+		require.NoError(b, st.Create(b.Context(), &thing{resource.NewMetadata("shared", family+"s", "one", resource.VersionUndefined)}))
+		b.until(fmt.Sprintf(`[...document.querySelectorAll("#controllers tr")].filter((row) =>
+			row.dataset.key.includes(%q) && row.cells[2].textContent !== "").length === 20`, family))
+		b.until(`[...document.querySelectorAll("#controllers tr")].every((row) => row.cells[2].textContent === "")`)
+	}
+
+	return (processorTime(b.T) - used).Seconds() / time.Since(began).Seconds()
+}
+
+// processorTime is what this process has taken of the processors.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+
+	var usage syscall.Rusage
+
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // serve serves the pages of an engine that runs until the test ends.
