@@ -46,7 +46,7 @@ func followAll(w *world, prefix string) {
 	w.Helper()
 	w.populate(hostileNames)
 
-	c := &crawl{world: w, prefix: prefix, seen: map[string]bool{}}
+	c := &crawl{world: w, prefix: prefix, most: 160, seen: map[string]bool{}}
 	c.visit(prefix + "/")
 
 	for _, page := range []string{"/controller", "/pass", "/passes", "/resource", "/resources", "/why", "/blocked", "/findings", "/"} {
@@ -167,7 +167,7 @@ func FuzzNamesOnPages(f *testing.F) {
 		inWorld(t, func(w *world) {
 			w.populate([]string{name})
 
-			c := &crawl{world: w, seen: map[string]bool{}}
+			c := &crawl{world: w, most: 40, seen: map[string]bool{}}
 			c.visit("/")
 		})
 	})
@@ -193,13 +193,12 @@ func (w *world) populate(names []string) {
 type crawl struct {
 	*world
 
-	prefix  string
+	prefix string
+	// most bounds how many pages are looked at.
+	most    int
 	seen    map[string]bool
 	visited []string
 }
-
-// mostVisited bounds how many pages are looked at.
-const mostVisited = 160
 
 // visit looks at a page, and at all to which it leads.
 func (c *crawl) visit(address string) *parsedPage {
@@ -226,7 +225,7 @@ func (c *crawl) visit(address string) *parsedPage {
 		require.True(c, strings.HasPrefix(to.Path, c.prefix+"/"), "a link out of the handler: %.300s", href)
 
 		next := to.RequestURI()
-		if c.seen[next] || len(c.visited) >= mostVisited || strings.HasPrefix(href, "#") {
+		if c.seen[next] || len(c.visited) >= c.most || strings.HasPrefix(href, "#") {
 			continue
 		}
 
