@@ -1,0 +1,8 @@
+//go:build !unix
+
+package cli
+
+import "os"
+
+// resize is nothing: the next look finds out.
+var resize os.Signal
