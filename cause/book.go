@@ -91,20 +91,30 @@ type Writers struct {
 	// Forgotten tells that some of the controllers no longer remember all they have done since, so that what others have done
 	// may have been theirs.
 	Forgotten bool
+	// Maybe is a pass that has written more than is remembered of it, so that it may have been that one, or nil.
+	Maybe *Pass
 }
 
 // Writers returns who has made the changes of a cause of a pass.
 func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 	made, since := 0, b.before(p)
 
+	fits := func(w write) bool {
+		ended := w.pass.Outcome != Running && w.pass.Ended.Before(since)
+
+		return w.pass != p && !w.pass.Began.After(p.Began) && c.includes(w.access, ended)
+	}
+
+	// What is torn down is torn down once, whoever says it again: the first one has made the change.
+	tornDown := slices.IndexFunc(b.wrote[c.Resource], func(w write) bool { return w.access.Verb == tearsDown && fits(w) })
+
 	// The latest writes that fit are those that the pass was told of.
-	for _, wrote := range slices.Backward(b.wrote[c.Resource]) {
+	for i, wrote := range slices.Backward(b.wrote[c.Resource]) {
 		if made == int(c.Events) {
 			break
 		}
 
-		ended := wrote.pass.Outcome != Running && wrote.pass.Ended.Before(since)
-		if wrote.pass.Began.After(p.Began) || !c.includes(wrote.access, ended) {
+		if !fits(wrote) || wrote.access.Verb == tearsDown && i != tornDown {
 			continue
 		}
 
@@ -118,7 +128,11 @@ func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 	slices.Reverse(w.Passes)
 
 	w.Others = int(c.Events) - made
-	w.Forgotten = w.Others > 0 && b.forgets(c, since)
+
+	if w.Others > 0 {
+		w.Maybe = b.wroteMore(p, c, since)
+		w.Forgotten = w.Maybe != nil || b.forgets(c, since)
+	}
 
 	return w
 }
@@ -131,6 +145,8 @@ func (c *Cause) includes(a *Access, earlier bool) bool {
 	ended := c.Changed&reduced.ChangeDestroyed != 0
 
 	switch {
+	case !c.fits(a.Verb):
+		return false
 	case a.Version == 0:
 		return c.Changed&ends != 0 && !earlier
 	case a.Life == c.Life:
@@ -140,6 +156,21 @@ func (c *Cause) includes(a *Access, earlier bool) bool {
 	default:
 		return ended && !earlier // of a life before
 	}
+}
+
+// fits tells whether a call can have changed what was changed.
+func (c *Cause) fits(verb string) bool {
+	can, ok := makes[verb]
+
+	return !ok || c.Changed&(can|reduced.ChangeListed) != 0
+}
+
+const tearsDown = "tear down"
+
+// makes is what calls of the contract change that change one thing only, by what the guarded view of the state names them.
+var makes = map[string]reduced.Change{
+	"destroy": reduced.ChangeDestroyed, tearsDown: reduced.ChangePhase,
+	"add a finalizer to": reduced.ChangeFinalizers, "remove a finalizer from": reduced.ChangeFinalizers,
 }
 
 // forgets tells whether some controller has forgotten passes since then that may have made changes of the cause.
@@ -157,12 +188,50 @@ func (b *Book) forgets(c *Cause, since time.Time) bool {
 	return false
 }
 
+// wroteMore returns the last pass before p that has written more than is remembered, and may have made changes of the cause since
+// then. It is nil if there is none.
+func (b *Book) wroteMore(p *Pass, c *Cause, since time.Time) (last *Pass) {
+	for _, name := range b.Controllers() {
+		for i := range b.passes[name] {
+			q := &b.passes[name][i]
+			if q.MoreWrites == 0 || q == p || q.Began.After(p.Began) || q.Outcome != Running && q.Ended.Before(since) || !b.may(name, c.Resource, c.Changed) {
+				continue
+			}
+
+			if last == nil || q.Began.After(last.Began) {
+				last = q
+			}
+		}
+	}
+
+	return last
+}
+
 // Before returns the pass before that was for the same, or nil if it is not remembered.
 func (b *Book) Before(p *Pass) *Pass {
 	for i := range b.passes[p.Controller] {
-		if earlier := &b.passes[p.Controller][i]; earlier.Number < p.Number && earlier.Doing == p.Doing && earlier.Item == p.Item {
+		if earlier := &b.passes[p.Controller][i]; earlier.Number < p.Number && earlier.sameAs(p) {
 			return earlier
 		}
+	}
+
+	return nil
+}
+
+// Repeats returns the pass that one makes again, since it has failed or waited: the last one before it that changes have caused,
+// which have not been worked on to the end since. It is nil where there is none, or none is remembered.
+func (b *Book) Repeats(p *Pass) *Pass {
+	for p.Reasons&(Retried|Timed) != 0 {
+		before := b.Before(p)
+		if before == nil || p.Reasons&Retried == 0 && len(before.Writes) > 0 {
+			return nil // what has asked to be run again after it had done something has done what it was woken for
+		}
+
+		if len(before.Causes) > 0 {
+			return before
+		}
+
+		p = before
 	}
 
 	return nil

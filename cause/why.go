@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -19,9 +20,12 @@ type Why struct {
 	Pass *Pass
 	// Because is what has caused it, one for each of its causes.
 	Because []Because
-	// Seen tells that the pass stands further up already: controllers wake each other in a circle. Elsewhere tells that the pass
-	// stands at another place of the answer with what has caused it, and Cut that the answer goes no further back.
-	Seen, Elsewhere, Cut bool
+	// Repeats is the pass that this one makes again, with its own reasons, or nil: see [Book.Repeats].
+	Repeats *Why
+	// Seen tells that the pass stands further up already, which comes of passes that ran at the same time. Elsewhere tells that it
+	// stands at another place of the answer with what has caused it, and Cut that the answer goes no further back. Own tells that it
+	// is an earlier pass for the same, whose own change has come back together with that of others, which is no reason by itself.
+	Seen, Elsewhere, Cut, Own bool
 }
 
 // Because is one cause, and who has made it.
@@ -33,6 +37,8 @@ type Because struct {
 	// is not: see [Writers].
 	Others    int
 	Forgotten bool
+	// Maybe is a pass that may have made what others have, since it has written more than is remembered, or nil.
+	Maybe *Why
 }
 
 // Why returns why a pass was made, back to what was done from outside.
@@ -77,33 +83,55 @@ func (a *answer) why(p *Pass, deep int) *Why {
 	case at == above:
 		w.Seen = true
 	case at == elsewhere:
-		w.Elsewhere = len(p.Causes) > 0
+		w.Elsewhere = len(p.Causes) > 0 || a.book.Repeats(p) != nil
 	case deep == 0 || a.passes == most:
 		w.Cut = true
 	default:
 		a.passes++
 		a.places[p] = above
 		w.Because = a.because(p, deep-1)
+
+		if before := a.book.Repeats(p); before != nil {
+			w.Repeats = a.why(before, deep-1)
+		}
+
 		a.places[p] = elsewhere
 	}
 
 	return w
 }
 
-func (a *answer) because(p *Pass, deep int) (all []Because) {
+func (a *answer) because(p *Pass, deep int) (causes []Because) {
 	for i := range p.Causes {
 		c := &p.Causes[i]
 		writers := a.book.Writers(p, c)
 		because := Because{Cause: *c, Others: writers.Others, Forgotten: writers.Forgotten}
 
 		for _, writer := range writers.Passes {
-			because.By = append(because.By, a.why(writer, deep))
+			if writer.sameAs(p) && (writers.Others > 0 || !all(writers.Passes, p.sameAs)) {
+				because.By = append(because.By, &Why{Pass: writer, Own: true})
+			} else {
+				because.By = append(because.By, a.why(writer, deep))
+			}
 		}
 
-		all = append(all, because)
+		if writers.Maybe != nil {
+			because.Maybe = a.why(writers.Maybe, deep)
+		}
+
+		causes = append(causes, because)
 	}
 
-	return all
+	return causes
+}
+
+// sameAs tells whether two passes are of one controller and for the same.
+func (p *Pass) sameAs(other *Pass) bool {
+	return p.Controller == other.Controller && p.Doing == other.Doing && p.Item == other.Item
+}
+
+func all(passes []*Pass, is func(*Pass) bool) bool {
+	return !slices.ContainsFunc(passes, func(p *Pass) bool { return !is(p) })
 }
 
 // String renders the answer as a tree, one line for each pass and each cause.
@@ -120,18 +148,25 @@ func (w *Why) render(text *strings.Builder, indent string) {
 
 	switch {
 	case w.Seen:
-		fmt.Fprintf(text, "%s  which stands above: they wake each other\n", indent)
+		fmt.Fprintf(text, "%s  which stands above\n", indent)
 	case w.Elsewhere:
 		fmt.Fprintf(text, "%s  for the reasons that stand elsewhere\n", indent)
 	case w.Cut:
 		fmt.Fprintf(text, "%s  and so on\n", indent)
+	case w.Own:
+		fmt.Fprintf(text, "%s  whose own change has come back\n", indent)
 	}
 
 	for i := range w.Because {
 		w.Because[i].render(text, indent+"  ")
 	}
 
-	if more := w.Pass.More; more > 0 && !w.Seen && !w.Elsewhere && !w.Cut {
+	if w.Repeats != nil {
+		fmt.Fprintf(text, "%s  which makes again\n", indent)
+		w.Repeats.render(text, indent+"    ")
+	}
+
+	if more := w.Pass.More; more > 0 && !w.Seen && !w.Elsewhere && !w.Cut && !w.Own {
 		fmt.Fprintf(text, "%s  and %d more changes\n", indent, more)
 	}
 }
@@ -141,6 +176,8 @@ func (b *Because) render(text *strings.Builder, indent string) {
 
 	switch {
 	case b.Others == 0:
+	case b.Maybe != nil:
+		fmt.Fprintf(text, ", %d from outside or by a pass that has written more than is remembered", b.Others)
 	case b.Forgotten:
 		fmt.Fprintf(text, ", %d from outside or by a pass that is forgotten", b.Others)
 	case len(b.By) == 0:
@@ -153,6 +190,10 @@ func (b *Because) render(text *strings.Builder, indent string) {
 
 	for _, by := range b.By {
 		by.render(text, indent+"  ")
+	}
+
+	if b.Maybe != nil {
+		b.Maybe.render(text, indent+"  ")
 	}
 }
 

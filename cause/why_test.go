@@ -57,7 +57,7 @@ func TestWhyGoesBackToTheOutside(t *testing.T) {
 	require.Nil(t, book.Pass("second", 6))
 }
 
-// Controllers that wake each other are told of once.
+// A pass stands in an answer once.
 func TestWhyEndsInCircles(t *testing.T) {
 	t.Parallel()
 
@@ -70,7 +70,7 @@ func TestWhyEndsInCircles(t *testing.T) {
     pong #4 reconcile Hosts(net/a): succeeded
       Hosts(net/a) v8 → v9: spec
         ping #4 reconcile Hosts(net/b): succeeded
-          which stands above: they wake each other
+          which stands above
 `, book.Why(book.Pass("ping", 4)).String())
 }
 
