@@ -15,6 +15,8 @@ import (
 type Health struct {
 	// Running tells whether Run has been called and has not ended.
 	Running bool
+	// StuckAfter is how long a pass may run, or work may wait, before its controller counts as stuck: see Config.StuckAfter.
+	StuckAfter time.Duration
 	// Kinds are the watched kinds, in order.
 	Kinds []KindHealth
 	// Controllers are the registered controllers, in order of registration.
@@ -62,7 +64,7 @@ func (c *ControllerHealth) Fails() bool {
 // Health returns what is going on. Its cost is linear in controllers and kinds; it waits for neither.
 func (r *Runtime) Health() Health {
 	r.mu.Lock()
-	h := Health{Running: r.phase == running}
+	h := Health{Running: r.phase == running, StuckAfter: r.cfg.StuckAfter}
 	r.mu.Unlock()
 
 	for _, w := range r.watches.all() {
