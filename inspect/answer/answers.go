@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -202,4 +203,9 @@ func refOf(k reduced.Key) api.Ref { return api.Ref{Namespace: k.Namespace, Type:
 
 func keyOf(ref api.Ref) reduced.Key {
 	return reduced.Key{Kind: reduced.Kind{Namespace: ref.Namespace, Type: ref.Type}, ID: ref.ID}
+}
+
+// notes puts notes together.
+func notes(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(note string) bool { return note == "" }), "; ")
 }

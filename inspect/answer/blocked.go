@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/api"
+	"github.com/switchyard-run/switchyard/rivalry"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
@@ -45,7 +47,7 @@ func (a *Answers) BlockedController(ctx context.Context, name string) (*api.Bloc
 		return nil, unknownController(name, &s.health)
 	}
 
-	return s.answer(&api.Blocked{Controller: name, Tree: s.controller(name, nil)}), s.err
+	return s.answer(&api.Blocked{Controller: name, Tree: s.controller(name, alone, nil)}), s.err
 }
 
 // search is a question that is being answered.
@@ -60,15 +62,39 @@ type search struct {
 	path      []subject
 	found     map[subject]*api.Obstacle
 	obstacles int
-	// err is why the state could not be read.
+	// lists are the kinds that were listed.
+	lists map[api.Ref][]resource.Resource
+	// note says what the answer does not take into account.
+	note string
+	// err is why that could not be read which was asked about.
 	err error
 }
 
 // subject is what can be looked at: a resource, a controller, or a controller with regard to a resource.
 type subject struct {
 	controller string
+	role       role
 	resource   api.Ref
 }
+
+// role is what a controller has to do with a resource.
+type role uint8
+
+// What controllers have to do with resources.
+const (
+	// alone is that none is in question.
+	alone role = iota
+	// makes is that it would make the resource.
+	makes
+	// holds is that it has yet to let go of it, or to destroy it.
+	holds
+	// reports is that it has written the resource, which says that something is not as it should be.
+	reports
+	// serves is that it has written the resource, and all is well with that.
+	serves
+	// reads is that it works for the resource, and others make it.
+	reads
+)
 
 func (s subject) String() string {
 	switch {
@@ -88,7 +114,8 @@ func (a *Answers) search(ctx context.Context) (*search, error) {
 	}
 
 	return &search{
-		Answers: a, ctx: ctx, health: a.cfg.Engine.Health(), edges: edges, book: a.cfg.Engine.Book(), found: map[subject]*api.Obstacle{},
+		Answers: a, ctx: ctx, health: a.cfg.Engine.Health(), edges: edges, book: a.cfg.Engine.Book(),
+		found: map[subject]*api.Obstacle{}, lists: map[api.Ref][]resource.Resource{},
 	}, nil
 }
 
@@ -166,7 +193,7 @@ func (s *search) resource(ref api.Ref) *api.Obstacle {
 		case state.IsNotFoundError(err):
 			s.missing(ref, o)
 		case err != nil:
-			s.err = fmt.Errorf("%s can not be read: %w", ref, err)
+			s.unreadable(ref, err, o)
 		case res.Metadata().Phase() == resource.PhaseTearingDown:
 			s.teardown(ref, res.Metadata(), o)
 		default:
@@ -175,28 +202,14 @@ func (s *search) resource(ref api.Ref) *api.Obstacle {
 	})
 }
 
-// missing looks at who would make a resource that is not there.
-func (s *search) missing(ref api.Ref, o *api.Obstacle) {
-	o.Kind = api.ObstacleMissing
-	writers := s.edges.writers[ref.Type]
+// unreadable is a resource that the state does not give.
+func (s *search) unreadable(ref api.Ref, err error, o *api.Obstacle) {
+	o.Kind = api.ObstacleFailure
+	o.Text = fmt.Sprintf("%s can not be read: %s", ref, oneLine(err.Error()))
+	o.Do = "look at the state, or the connection to it"
 
-	if len(writers) == 0 {
-		o.Text = fmt.Sprintf("%s does not exist, and no controller writes %s", ref, ref.Type)
-		o.Do = "it has to be made from outside, or by a controller that is not registered"
-
-		return
-	}
-
-	o.Text = fmt.Sprintf("%s does not exist; it would be written by %s", ref, strings.Join(writers, ", "))
-
-	for _, name := range writers {
-		if because := s.controller(name, &ref); because.Kind != api.ObstacleNone {
-			o.Because = append(o.Because, because)
-		}
-	}
-
-	if len(o.Because) == 0 {
-		o.Do = "nothing keeps them from making it: what they make it of may be missing, or their last passes are forgotten"
+	if len(s.path) == 1 {
+		s.err = fmt.Errorf("%s can not be read: %w", ref, err)
 	}
 }
 
@@ -227,13 +240,20 @@ func (s *search) finalizer(name resource.Finalizer, ref api.Ref) *api.Obstacle {
 		}
 	}
 
-	holder := s.controller(name, &ref)
+	holder := s.controller(name, holds, &ref)
 
-	if holder.Kind == api.ObstacleNone {
-		// It has been told, and keeps its finalizer all the same.
+	// It has been told, and keeps its finalizer all the same.
+	switch {
+	case holder.Kind == api.ObstacleNone:
 		return &api.Obstacle{
 			Kind: api.ObstacleWaiting, Resource: &ref, Controller: name, Pass: holder.Pass,
 			Text: fmt.Sprintf("%s keeps its finalizer on %s, and nothing is known that would keep it from letting go", name, ref),
+			Do:   "look at its last passes",
+		}
+	case holder.Kind == api.ObstacleWaiting && len(holder.Because) == 0:
+		return &api.Obstacle{
+			Kind: api.ObstacleWaiting, Resource: &ref, Controller: name, Pass: holder.Pass, Because: holder.Because,
+			Text: fmt.Sprintf("%s keeps its finalizer on %s: %s", name, ref, holder.Text),
 			Do:   "look at its last passes",
 		}
 	}
@@ -253,7 +273,7 @@ func (s *search) undestroyed(ref api.Ref, md *resource.Metadata, o *api.Obstacle
 				Text: fmt.Sprintf("%s belongs to %s, which is not registered", ref, owner),
 				Do:   "register the controller, or destroy the resource in its name",
 			})
-		} else if because := s.controller(owner, &ref); because.Kind != api.ObstacleNone {
+		} else if because := s.controller(owner, holds, &ref); because.Kind != api.ObstacleNone {
 			o.Because = append(o.Because, because)
 		}
 
@@ -269,10 +289,8 @@ func (s *search) running(ref api.Ref, res resource.Resource, o *api.Obstacle) {
 	broken := s.conditions(ref, res)
 	o.Because = append(o.Because, s.rivalries(ref)...)
 
-	names := s.concerned(ref, res)
-
-	for _, name := range names {
-		if because := s.controller(name, &ref); because.Kind != api.ObstacleNone {
+	for _, c := range s.concerned(ref, res, len(broken) > 0) {
+		if because := s.controller(c.controller, c.role, &ref); because.Kind != api.ObstacleNone {
 			o.Because = append(o.Because, because)
 		}
 	}
@@ -287,26 +305,41 @@ func (s *search) running(ref api.Ref, res resource.Resource, o *api.Obstacle) {
 	}
 }
 
-// concerned are the controllers that have to do with a resource: who has written it, and those for which it is an item of their own.
-func (s *search) concerned(ref api.Ref, res resource.Resource) (names []string) {
-	if owner := res.Metadata().Owner(); owner != "" {
-		names = append(names, owner)
-	}
+// concerned are the controllers that have to do with a resource that is there, in order of name: who has written it and, if it was
+// asked about, those that work for it.
+func (s *search) concerned(ref api.Ref, res resource.Resource, broken bool) (all []subject) {
+	roles := map[string]role{}
 
-	for _, p := range s.book.WrittenBy(keyOf(ref).Pointer()) {
-		names = append(names, p.Controller)
-	}
-
-	for _, r := range s.edges.readers[ref.Type] {
-		if r.input.Namespace == ref.Namespace && (r.input.ID == "" || r.input.ID == ref.ID) && len(s.path) <= 1 {
-			names = append(names, r.controller)
+	if len(s.path) == 1 {
+		for _, r := range s.edges.readers[ref.Type] {
+			if r.input.Namespace == ref.Namespace && (r.input.ID == "" || r.input.ID == ref.ID) {
+				roles[r.controller] = reads
+			}
 		}
 	}
 
-	slices.Sort(names)
-	names = slices.Compact(names)
+	writes := serves
+	if broken {
+		writes = reports
+	}
 
-	return slices.DeleteFunc(names, func(name string) bool { return s.healthOf(name) == nil })
+	for _, p := range s.book.WrittenBy(keyOf(ref).Pointer()) {
+		if s.edges.writes(p.Controller, ref.Type) { // others have put finalizers on it
+			roles[p.Controller] = writes
+		}
+	}
+
+	if owner := res.Metadata().Owner(); owner != "" {
+		roles[owner] = writes
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(roles)) {
+		if s.healthOf(name) != nil {
+			all = append(all, subject{controller: name, role: roles[name]})
+		}
+	}
+
+	return all
 }
 
 func (s *search) rivalries(ref api.Ref) (all []*api.Obstacle) {
@@ -314,7 +347,7 @@ func (s *search) rivalries(ref api.Ref) (all []*api.Obstacle) {
 		if r := &s.health.Rivalries[i]; refOf(r.Resource) == ref {
 			all = append(all, &api.Obstacle{
 				Kind: api.ObstacleRivalry, Resource: &ref,
-				Text: fmt.Sprintf("%s undo each other on %s: %s", strings.Join(r.Controllers, ", "), ref, strings.Join(r.Fields, ", ")),
+				Text: rivalText(r),
 				Do:   "let one of them alone write these fields",
 			})
 		}
@@ -323,14 +356,20 @@ func (s *search) rivalries(ref api.Ref) (all []*api.Obstacle) {
 	return all
 }
 
+func rivalText(r *rivalry.Rivalry) string {
+	return fmt.Sprintf("%s undo each other on %s: %s", strings.Join(r.Controllers, ", "), r.Resource, strings.Join(r.Fields, ", "))
+}
+
 // answer completes an answer with its roots.
 func (s *search) answer(b *api.Blocked) *api.Blocked {
 	b.Roots = []api.BlockedRoot{}
 	rootsOf(b.Tree, &b.Roots)
 	b.Waits = b.Tree.Kind != api.ObstacleNone
 
-	if remembered(s.book) == 0 {
-		b.Note = noteOfNone(0)
+	// What is found without passes needs none.
+	certain := len(b.Roots) > 0 && slices.Index(alarm, b.Roots[0].Kind) < slices.Index(alarm, api.ObstacleMissing)
+	if b.Note = s.note; !certain && remembered(s.book) == 0 {
+		b.Note = notes(b.Note, noteOfNone(0))
 	}
 
 	return b

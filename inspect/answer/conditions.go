@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"go.yaml.in/yaml/v4"
@@ -56,11 +57,42 @@ func (s *search) conditions(ref api.Ref, res resource.Resource) (broken []string
 		return broken
 	}
 
-	for name, holds := range map[string]*bool{"ready": spec.Ready, "healthy": spec.Healthy} {
-		if holds != nil && !*holds {
-			broken = append(broken, name+" is false")
+	for _, flag := range []struct {
+		name  string
+		holds *bool
+	}{{"ready", spec.Ready}, {"healthy", spec.Healthy}} {
+		if flag.holds != nil && !*flag.holds {
+			broken = append(broken, flag.name+" is false")
 		}
 	}
 
+	// A flag does not say why; the line that the spec has for people may.
+	if line := says(res); len(broken) > 0 && line != "" {
+		broken = append(broken, line)
+	}
+
 	return broken
+}
+
+// mostSaid is how much of what a resource says of itself is told, in bytes.
+const mostSaid = 500
+
+// says is the line in which a resource sums itself up, where its spec can. It must be one that may be shown.
+func says(res resource.Resource) (line string) {
+	defer func() {
+		if recover() != nil {
+			line = ""
+		}
+	}()
+
+	spec, ok := res.Spec().(fmt.Stringer)
+	if !ok {
+		return ""
+	}
+
+	if line = oneLine(spec.String()); len(line) > mostSaid {
+		line = strings.ToValidUTF8(line[:mostSaid], "") + "…"
+	}
+
+	return line
 }

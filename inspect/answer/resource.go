@@ -39,6 +39,10 @@ func (a *Answers) Resource(ctx context.Context, ref api.Ref) (*api.ResourceDetai
 	d.Created, d.Updated = when(md.Created()), when(md.Updated())
 	d.Redacted = a.secret(ctx, res)
 
+	if d.Redacted == "" {
+		d.Says = says(res)
+	}
+
 	if d.YAML, err = yamlOf(res, d.Redacted); err != nil {
 		d.YAML, d.Redacted = "", err.Error()
 	}

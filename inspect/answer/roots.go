@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/rivalry"
 )
 
 // How many rounds make a circle: that many where an answer ends in nothing else, or more in any case.
@@ -19,8 +20,11 @@ const (
 
 // rootFinder gathers the roots of answers.
 type rootFinder struct {
-	book  *cause.Book
-	roots []api.Root
+	book      *cause.Book
+	rivalries []rivalry.Rivalry
+	// roots are what was found, and known says where each stands.
+	roots []found
+	known map[string]int
 	// counted are the roots that the present answer stands behind already.
 	counted map[string]bool
 	path    []step
@@ -41,6 +45,10 @@ type round struct {
 
 func roundOf(p *cause.Pass) round { return round{p.Controller, p.Doing, p.Item} }
 
+func (a *Answers) rootFinder(book *cause.Book) *rootFinder {
+	return &rootFinder{book: book, rivalries: a.cfg.Engine.Health().Rivalries, known: map[string]int{}}
+}
+
 func (f *rootFinder) find(w *cause.Why) {
 	f.counted = map[string]bool{}
 	f.descend(w, nil)
@@ -50,14 +58,18 @@ func (f *rootFinder) descend(w *cause.Why, via *cause.Cause) {
 	f.path = append(f.path, step{w.Pass, via})
 	defer func() { f.path = f.path[:len(f.path)-1] }()
 
-	rounds := f.rounds(w.Pass)
-	if rounds >= manyRounds || w.Seen {
+	f.look(w)
+}
+
+// look looks at the pass to which the path leads, or at one that it makes again.
+func (f *rootFinder) look(w *cause.Why) {
+	if f.rounds(w.Pass) >= manyRounds {
 		f.circle()
 
 		return
 	}
 
-	if w.Elsewhere {
+	if w.Seen || w.Elsewhere || w.Own {
 		return
 	}
 
@@ -73,16 +85,27 @@ func (f *rootFinder) descend(w *cause.Why, via *cause.Cause) {
 		b := &w.Because[i]
 
 		switch {
+		case b.Maybe != nil:
+			f.dead(w.Pass, fmt.Sprintf("%s, from outside or by %s, which has written more than is remembered", b.Cause, passRef(b.Maybe.Pass)))
+			f.descend(b.Maybe, &b.Cause)
 		case b.Others > 0 && b.Forgotten:
 			f.dead(w.Pass, b.Cause.String()+", from outside or by a pass that is forgotten")
 		case b.Others > 0:
 			ref := refOf(b.Cause.Resource)
-			f.add(api.RootOutside, b.Cause.String()+", from outside", &ref, w.Pass)
+			f.add(api.Root{Kind: api.RootOutside, Text: b.Cause.String() + ", from outside", Resource: &ref}, ref.String(), w.Pass)
 		}
 
 		for _, by := range b.By {
 			f.descend(by, &b.Cause)
 		}
+	}
+
+	if more := w.Pass.More; more > 0 {
+		f.dead(w.Pass, fmt.Sprintf("and %s that woke %s, of which no more is remembered", plural(int(more), "more change"), passRef(w.Pass)))
+	}
+
+	if w.Repeats != nil {
+		f.look(w.Repeats)
 	}
 }
 
@@ -105,7 +128,7 @@ func (f *rootFinder) dead(p *cause.Pass, text string) {
 		return
 	}
 
-	f.add(api.RootForgotten, text, nil, p)
+	f.add(api.Root{Kind: api.RootForgotten, Text: text}, text, p)
 }
 
 // circle adds the circle in which the path ends: from the last pass back to the one for the same before.
@@ -132,13 +155,21 @@ func (f *rootFinder) circle() {
 	names = slices.Concat(names[begin:], names[:begin])
 	controller := steps[begin].pass.Controller
 
-	if len(names) == 1 {
-		f.add(api.RootLoop, names[0]+", which wakes it again, and so on", nil, f.path[last].pass)
+	for _, r := range f.rivalries {
+		if slices.ContainsFunc(steps, func(s step) bool { return s.via.Resource == r.Resource }) {
+			text := rivalText(&r)
+			f.add(api.Root{Kind: api.RootLoop, Text: text}, text, f.path[last].pass)
 
-		return
+			return // whose change has woken which of them is chance
+		}
 	}
 
-	f.add(api.RootLoop, strings.Join(names, ", which wakes ")+", which wakes "+controller+" again, and so on", nil, f.path[last].pass)
+	text := names[0] + ", which wakes it again, and so on"
+	if len(names) > 1 {
+		text = strings.Join(names, ", which wakes ") + ", which wakes " + controller + " again, and so on"
+	}
+
+	f.add(api.Root{Kind: api.RootLoop, Text: text}, text, f.path[last].pass)
 }
 
 // reasons adds why a pass was made beside changes.
@@ -148,46 +179,53 @@ func (f *rootFinder) reasons(p *cause.Pass) {
 		title += " for " + p.Item.String()
 	}
 
-	if p.Reasons&cause.Retried != 0 {
-		text := title + " has failed, and is tried again"
+	add := func(kind api.RootKind, text string) { f.add(api.Root{Kind: kind, Text: title + text}, title, p) }
 
-		if before := f.book.Before(p); before != nil && before.Failure != "" {
-			text = title + " fails, and is tried again: " + before.Failure
+	if p.Reasons&cause.Retried != 0 || p.Outcome == cause.Failed {
+		text := " has failed, and is tried again"
+
+		if failure := f.failure(p); p.Outcome != cause.Failed && failure != "" {
+			text = " had failed before: " + failure
+		} else if failure != "" {
+			text = " fails, and is tried again: " + failure
 		}
 
-		f.add(api.RootFailure, text, nil, p)
+		add(api.RootFailure, text)
 	}
 
 	if p.Reasons&cause.Timed != 0 {
-		f.add(api.RootTimer, title+" has asked to be run again", nil, p)
+		add(api.RootTimer, " has asked to be run again")
 	}
 
 	if p.Reasons&cause.Triggered != 0 {
-		f.add(api.RootAsked, title+" was asked for without any change", nil, p)
+		add(api.RootAsked, " was asked for without any change")
 	}
 
 	if p.Reasons&(cause.Filled|cause.Started) != 0 {
-		f.add(api.RootStart, title+" was started, or told to look at everything", nil, p)
+		add(api.RootStart, " was started, or told to look at everything")
 	}
 }
 
-func (f *rootFinder) add(kind api.RootKind, text string, ref *api.Ref, p *cause.Pass) {
-	key := string(kind) + " " + text
-
-	// What is the same but for versions is the same.
-	same := func(r api.Root) bool {
-		return r.Kind == kind && (r.Text == text || kind == api.RootOutside && ref != nil && r.Resource != nil && *r.Resource == *ref)
+// failure is why a pass has failed, or the one that it makes again.
+func (f *rootFinder) failure(p *cause.Pass) string {
+	if before := f.book.Before(p); p.Failure == "" && before != nil {
+		return oneLine(before.Failure)
 	}
 
-	if ref != nil {
-		key = string(kind) + " " + ref.String()
-	}
+	return oneLine(p.Failure)
+}
 
-	i := slices.IndexFunc(f.roots, same)
-	if i < 0 {
+// add adds a root that a pass has shown. What is about the same subject is one root, and the latest text is its text.
+func (f *rootFinder) add(root api.Root, subject string, p *cause.Pass) {
+	key := string(root.Kind) + " " + subject
+
+	i, ok := f.known[key]
+	if !ok {
+		i = len(f.roots)
+		f.known[key] = i
 		pass := passRef(p)
-		f.roots = append(f.roots, api.Root{Kind: kind, Text: text, Resource: ref, Pass: &pass, At: p.Began})
-		i = len(f.roots) - 1
+		root.Pass, root.At = &pass, p.Began
+		f.roots = append(f.roots, found{root, root.Kind == api.RootFailure && p.Outcome != cause.Failed})
 	}
 
 	if !f.counted[key] {
@@ -196,14 +234,34 @@ func (f *rootFinder) add(kind api.RootKind, text string, ref *api.Ref, p *cause.
 	}
 }
 
+// found is a root that was found. It is over if it is a failure, and what has failed has succeeded since.
+type found struct {
+	api.Root
+	over bool
+}
+
 // order is how telling the kinds of roots are.
 var order = []api.RootKind{api.RootLoop, api.RootFailure, api.RootOutside, api.RootAsked, api.RootTimer, api.RootStart, api.RootForgotten}
 
+// rank is how telling a root is. A failure that is over has delayed what was done, and has not caused it.
+func (f *found) rank() int {
+	if f.over {
+		return slices.Index(order, api.RootTimer)
+	}
+
+	return slices.Index(order, f.Kind)
+}
+
 // all returns the roots, the most telling first.
 func (f *rootFinder) all() []api.Root {
-	slices.SortStableFunc(f.roots, func(a, b api.Root) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(b.Times, a.Times), b.At.Compare(a.At))
+	slices.SortStableFunc(f.roots, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Times, a.Times), b.At.Compare(a.At))
 	})
 
-	return append([]api.Root{}, f.roots...)
+	all := make([]api.Root, 0, len(f.roots))
+	for i := range min(len(f.roots), mostRoots) {
+		all = append(all, f.roots[i].Root)
+	}
+
+	return all
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/cosi-project/runtime/pkg/resource"
-	"github.com/cosi-project/runtime/pkg/state"
 
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/cause"
@@ -16,8 +15,8 @@ import (
 )
 
 // controller looks at what keeps a controller from its work, for a resource if one is given.
-func (s *search) controller(name string, about *api.Ref) *api.Obstacle {
-	at := subject{controller: name}
+func (s *search) controller(name string, role role, about *api.Ref) *api.Obstacle {
+	at := subject{controller: name, role: role}
 	if about != nil {
 		at.resource = *about
 	}
@@ -30,15 +29,15 @@ func (s *search) controller(name string, about *api.Ref) *api.Obstacle {
 			o.Kind = api.ObstacleOrphan
 			o.Text = fmt.Sprintf("%s is not registered", name)
 			o.Do = "register it"
-		case s.disabled(c, o), s.unwatched(c, o):
+		case s.disabled(c, about, o), s.unwatched(c, o):
 		default:
-			s.work(c, about, o)
+			s.work(c, role, about, o)
 		}
 	})
 }
 
 // disabled tells whether a controller does nothing at all, and why.
-func (s *search) disabled(c *runtime.ControllerHealth, o *api.Obstacle) bool {
+func (s *search) disabled(c *runtime.ControllerHealth, about *api.Ref, o *api.Obstacle) bool {
 	switch {
 	case !s.health.Running:
 		o.Kind, o.Text = api.ObstacleEngine, "the engine does not run"
@@ -49,7 +48,7 @@ func (s *search) disabled(c *runtime.ControllerHealth, o *api.Obstacle) bool {
 	case c.Phase == adapter.Stopped:
 		o.Kind, o.Text = api.ObstacleEnded, c.Name+" was stopped"
 		o.Do = "register it anew"
-	case c.Stuck && !c.BusySince.IsZero():
+	case s.stuck(c, about):
 		o.Kind = api.ObstacleStuck
 		o.Text = fmt.Sprintf("%s is stuck: %s has not come back for %s", c.Name, cmp.Or(c.Doing, "its pass"), s.since(c))
 		o.Do = "the log says where it stands; give passes a deadline (PassDeadline of the config)"
@@ -66,6 +65,15 @@ func (s *search) disabled(c *runtime.ControllerHealth, o *api.Obstacle) bool {
 	}
 
 	return true
+}
+
+// stuck tells whether a pass of a controller does not come back, and others wait for it, or it is the one in question.
+func (s *search) stuck(c *runtime.ControllerHealth, about *api.Ref) bool {
+	if !c.Stuck || c.BusySince.IsZero() || s.cfg.Clock.Now().Sub(c.BusySince) < s.health.StuckAfter {
+		return false // it may be called stuck because of what waits
+	}
+
+	return about == nil || !c.Queue || c.Ready > 0 || strings.Contains(c.Doing, "/"+about.ID+")")
 }
 
 func (s *search) since(c *runtime.ControllerHealth) string {
@@ -91,9 +99,19 @@ func (s *search) unwatched(c *runtime.ControllerHealth, o *api.Obstacle) bool {
 			o.Kind = api.ObstacleWatch
 			o.Text = fmt.Sprintf("the contents of %s have not come, for which %s waits", k.Kind, c.Name)
 			o.Do = "look at the state, or the connection to it"
+		case !k.Open && c.Phase == adapter.Registered:
+			o.Kind = api.ObstacleWatch
+			o.Text = fmt.Sprintf("%s is not watched yet, since the state has not answered; %s was not started because of that", k.Kind, c.Name)
+			o.Do = "look at the state, or the connection to it"
 		default:
 			continue
 		}
+
+		return true
+	}
+
+	if c.Phase == adapter.Registered {
+		o.Kind, o.Text = api.ObstacleEnded, c.Name+" was not started yet"
 
 		return true
 	}
@@ -102,26 +120,36 @@ func (s *search) unwatched(c *runtime.ControllerHealth, o *api.Obstacle) bool {
 }
 
 // work looks at what the passes of a controller have met.
-func (s *search) work(c *runtime.ControllerHealth, about *api.Ref, o *api.Obstacle) {
-	passes := s.latest(c.Name, about)
+func (s *search) work(c *runtime.ControllerHealth, role role, about *api.Ref, o *api.Obstacle) {
+	passes := s.latest(c.Name, role, about)
 
 	for _, p := range passes {
-		if met := s.met(c, p); met != nil {
+		if met := s.met(c, p, about); met != nil {
 			o.Because = append(o.Because, met)
 		}
 	}
 
+	if len(passes) == 0 && role == makes {
+		o.Because = s.origins(c, *about)
+	}
+
 	switch len(o.Because) {
 	case 0:
+		s.idle(c, role, about, o)
 	case 1:
 		*o = *o.Because[0]
-
-		return
 	default:
 		o.Kind = api.ObstacleWaiting
 		o.Text = fmt.Sprintf("%s does not get on with all that it has to do", c.Name)
+	}
+}
 
-		return
+// idle looks at what else may keep a controller from its work, where its passes have met nothing.
+func (s *search) idle(c *runtime.ControllerHealth, role role, about *api.Ref, o *api.Obstacle) {
+	var waits, certain bool
+
+	if about != nil && len(s.latest(c.Name, role, about)) == 0 {
+		waits, certain = s.waitsInLine(c, *about)
 	}
 
 	switch {
@@ -133,63 +161,69 @@ func (s *search) work(c *runtime.ControllerHealth, about *api.Ref, o *api.Obstac
 		o.Kind = api.ObstacleDamped
 		o.Text = fmt.Sprintf("%s keeps waking itself by what it writes, most of all for %s, and is slowed down", c.Name, c.DampedItem)
 		o.Do = "have it write only what has changed"
-	case len(passes) == 0 && about != nil && c.Queue && c.Ready > 0 && s.isItem(c.Name, *about):
+	case waits && certain:
 		o.Kind = api.ObstacleBacklog
 		o.Text = fmt.Sprintf("%s has %s waiting, the oldest for %s", c.Name, plural(c.Ready, "item"), api.SecondsOf(c.OldestWait))
+		o.Do = "wait, or give it more workers"
+	case waits && len(s.path) > 2: // something is missing that would be made of it
+		o.Kind = api.ObstacleBacklog
+		o.Text = fmt.Sprintf("%s has %s waiting, the oldest for %s; %s may be among them", c.Name, plural(c.Ready, "item"), api.SecondsOf(c.OldestWait), about)
 		o.Do = "wait, or give it more workers"
 	}
 }
 
-func (s *search) isItem(name string, ref api.Ref) bool {
-	return slices.ContainsFunc(s.edges.inputs[name], func(in api.Input) bool {
-		return in.Kind == "q-primary" && in.Namespace == ref.Namespace && in.Type == ref.Type && (in.ID == "" || in.ID == ref.ID)
-	})
-}
-
-// latest returns the last pass of a controller for each item; with a resource only those that have to do with it: for it, for one
-// of its id where the controller would make it, or that have touched it.
-func (s *search) latest(name string, about *api.Ref) (latest []*cause.Pass) {
-	known := map[round]bool{}
+// latest returns the last pass of a controller for each item; with a resource only for those that have to do with it.
+func (s *search) latest(name string, role role, about *api.Ref) (latest []*cause.Pass) {
 	all := s.book.Passes(name)
+	last, concerned := map[round]*cause.Pass{}, map[round]bool{}
+
+	var rounds []round
 
 	for i := range all {
-		p := &all[i]
-		if known[roundOf(p)] {
-			continue
+		p, r := &all[i], roundOf(&all[i])
+
+		if last[r] == nil {
+			last[r], rounds = p, append(rounds, r)
 		}
 
-		known[roundOf(p)] = true
+		concerned[r] = concerned[r] || about == nil || s.concerns(p, last[r] == p, role, *about)
+	}
 
-		if about == nil || s.concerns(p, *about) {
-			latest = append(latest, p)
+	for _, r := range rounds {
+		if concerned[r] {
+			latest = append(latest, last[r])
 		}
 	}
 
 	return latest
 }
 
-func (s *search) concerns(p *cause.Pass, ref api.Ref) bool {
+// concerns tells whether a pass has to do with a resource. Last is that it is the last one for its item.
+func (s *search) concerns(p *cause.Pass, last bool, role role, ref api.Ref) bool {
 	key := keyOf(ref)
+	touches := func(a cause.Access) bool { return a.Resource == key }
 
 	switch {
-	case p.Doing == cause.Mapping:
-		return p.Item == key
 	case p.Doing == cause.Hooking:
 		return false
-	case p.Doing == cause.Waking || p.Item == key:
+	case p.Doing == cause.Mapping:
+		return p.Item == key
+	case p.Doing == cause.Waking:
+		return role == makes || role == holds || role == reports
+	case p.Item == key:
 		return true
-	case p.Item.ID == ref.ID && s.edges.writes(p.Controller, ref.Type):
+	case role == reads:
+		return false // another item of it is no concern of this one
+	case p.Item.ID == ref.ID && s.edges.writes(p.Controller, ref.Type) || slices.ContainsFunc(p.Writes, touches):
 		return true
 	}
 
-	touches := func(a cause.Access) bool { return a.Resource == key }
-
-	return slices.ContainsFunc(p.Writes, touches) || slices.ContainsFunc(p.Reads, touches)
+	return last && role != serves && slices.ContainsFunc(p.Reads, touches)
 }
 
 // met looks at what a pass has met: that it has failed, or still runs, and what of what it has read is missing, in teardown, or not
 // ready. It returns nil where there is nothing.
-func (s *search) met(c *runtime.ControllerHealth, p *cause.Pass) *api.Obstacle {
+func (s *search) met(c *runtime.ControllerHealth, p *cause.Pass, about *api.Ref) *api.Obstacle {
 	ref := passRef(p)
 	o := &api.Obstacle{Controller: p.Controller, Pass: &ref, Because: s.troubles(p)}
 	what := p.Controller
@@ -199,6 +233,8 @@ func (s *search) met(c *runtime.ControllerHealth, p *cause.Pass) *api.Obstacle {
 		o.Resource = &item
 		what += " for " + p.Item.String()
 	}
+
+	said := s.reported(p, about)
 
 	switch {
 	case p.Outcome == cause.Failed:
@@ -213,10 +249,12 @@ func (s *search) met(c *runtime.ControllerHealth, p *cause.Pass) *api.Obstacle {
 		if c.Failing > 1 {
 			o.Text += fmt.Sprintf(" (%d items of it fail)", c.Failing)
 		}
+	case said != "":
+		o.Kind, o.Text = api.ObstacleCondition, what+" waits, as "+said
 	case len(o.Because) > 0:
 		o.Kind = api.ObstacleWaiting
 		o.Text = what + " waits for what it has met"
-	case p.Outcome == cause.Requeued:
+	case p.Outcome == cause.Requeued && len(p.Writes) == 0:
 		o.Kind = api.ObstacleWaiting
 		o.Text = fmt.Sprintf("%s has asked to be run again after %s, and does not say for what it waits", what, api.SecondsOf(p.Again))
 	default:
@@ -226,44 +264,55 @@ func (s *search) met(c *runtime.ControllerHealth, p *cause.Pass) *api.Obstacle {
 	return o
 }
 
+// reported is what a controller says, in resources of its own that the pass has touched, of why it does not get on. What it says in
+// the resource in question was said already.
+func (s *search) reported(p *cause.Pass, about *api.Ref) string {
+	for _, a := range slices.Concat(p.Writes, p.Reads) {
+		ref := refOf(a.Resource)
+		if ref.ID == "" || a.Resource == p.Item || about != nil && ref == *about || !s.edges.writes(p.Controller, ref.Type) {
+			continue
+		}
+
+		res, err := s.cfg.State.Get(s.ctx, a.Resource.Pointer())
+		if err != nil || res.Metadata().Phase() == resource.PhaseTearingDown {
+			continue
+		}
+
+		if broken := s.conditions(ref, res); len(broken) > 0 {
+			return fmt.Sprintf("%s says: %s", ref, strings.Join(broken, "; "))
+		}
+	}
+
+	return ""
+}
+
 // troubles are what is wrong with what a pass has read and torn down, as it is now.
 func (s *search) troubles(p *cause.Pass) (all []*api.Obstacle) {
 	done := map[api.Ref]bool{refOf(p.Item): true}
 
-	for i := range p.Writes {
-		w := &p.Writes[i]
-		ref := refOf(w.Resource)
-
-		// What it has written itself is no reason of its own, unless it waits for others to let go of it.
-		if !done[ref] && w.Verb != "" && s.tearsDown(ref) {
-			all = append(all, s.resource(ref))
-		}
-
-		done[ref] = true
-	}
-
-	for i := range p.Reads {
-		r := &p.Reads[i]
-		ref := refOf(r.Resource)
-
-		if ref.ID == "" {
-			all = append(all, s.listed(ref)...)
-
-			continue
-		}
-
+	for _, a := range slices.Concat(p.Writes, p.Reads) {
+		ref := refOf(a.Resource)
 		if done[ref] {
 			continue
 		}
 
 		done[ref] = true
 
-		if r.Version == 0 && s.edges.writes(p.Controller, ref.Type) {
-			continue // it would make it itself
-		}
+		// What it writes itself is no reason of its own, unless it waits for others to let go of it.
+		own := a.Verb != "" || s.edges.writes(p.Controller, ref.Type)
 
-		if o := s.resource(ref); matters(o) {
-			all = append(all, o)
+		switch {
+		case ref.ID == "" && own && p.Doing == cause.Waking:
+		case ref.ID == "":
+			all = append(all, s.listed(ref, own)...)
+		case own:
+			if s.tearsDown(ref) {
+				all = append(all, s.resource(ref))
+			}
+		default:
+			if o := s.resource(ref); matters(o) {
+				all = append(all, o)
+			}
 		}
 	}
 
@@ -273,41 +322,46 @@ func (s *search) troubles(p *cause.Pass) (all []*api.Obstacle) {
 // matters tells whether something is in the way of who reads it. That nothing is wrong with it but that somebody waits is not.
 func matters(o *api.Obstacle) bool { return o.Kind != api.ObstacleNone }
 
-// listed are the resources of a kind that are in teardown, or not ready.
-func (s *search) listed(ref api.Ref) (all []*api.Obstacle) {
-	list, err := s.cfg.State.List(s.ctx, keyOf(ref).Pointer())
-	if err != nil {
-		return nil
-	}
-
-	for i, res := range list.Items {
-		if i == mostListed {
-			break
-		}
-
+// listed are the resources of a kind that are in teardown or, unless only these are wanted, not ready.
+func (s *search) listed(kind api.Ref, teardowns bool) (all []*api.Obstacle) {
+	for _, res := range s.list(kind) {
 		md := res.Metadata()
-		one := api.Ref{Namespace: md.Namespace(), Type: md.Type(), ID: md.ID()}
+		ref := api.Ref{Namespace: md.Namespace(), Type: md.Type(), ID: md.ID()}
 
-		if md.Phase() == resource.PhaseTearingDown || len(s.conditions(one, res)) > 0 {
-			all = append(all, s.resource(one))
+		if md.Phase() == resource.PhaseTearingDown || !teardowns && len(s.conditions(ref, res)) > 0 {
+			all = append(all, s.resource(ref))
 		}
 	}
 
 	return all
 }
 
+// list returns the first resources of a kind, as they are now.
+func (s *search) list(kind api.Ref) []resource.Resource {
+	if known, ok := s.lists[kind]; ok {
+		return known
+	}
+
+	list, err := s.cfg.State.List(s.ctx, keyOf(kind).Pointer())
+
+	switch {
+	case err != nil:
+		s.note = notes(s.note, fmt.Sprintf("%s in %s can not be listed: %s", kind.Type, kind.Namespace, oneLine(err.Error())))
+	case len(list.Items) > mostListed:
+		s.note = notes(s.note, fmt.Sprintf("of %d %s in %s the first %d were looked at", len(list.Items), kind.Type, kind.Namespace, mostListed))
+		list.Items = list.Items[:mostListed]
+	}
+
+	s.lists[kind] = list.Items
+
+	return list.Items
+}
+
 // tearsDown tells whether a resource is in teardown, and somebody has yet to let go of it.
 func (s *search) tearsDown(ref api.Ref) bool {
 	res, err := s.cfg.State.Get(s.ctx, keyOf(ref).Pointer())
-	if err != nil {
-		if !state.IsNotFoundError(err) {
-			s.err = fmt.Errorf("%s can not be read: %w", ref, err)
-		}
 
-		return false
-	}
-
-	return res.Metadata().Phase() == resource.PhaseTearingDown && len(*res.Metadata().Finalizers()) > 0
+	return err == nil && res.Metadata().Phase() == resource.PhaseTearingDown && len(*res.Metadata().Finalizers()) > 0
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

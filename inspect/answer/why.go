@@ -3,44 +3,56 @@ package answer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/api"
 )
 
-// asked is how many passes of a controller are asked why, so that what happens again and again is told from what happened once.
-const asked = 8
+const (
+	// asked is how many passes of a controller are asked why, so that what happens again and again is told from what happened
+	// once, and mostAsked how many of all that have written a resource.
+	asked, mostAsked = 8, 64
+	// mostTrees is how many trees an answer has, mostRoots how many roots, and twice how often an answer shows passes for the
+	// same before it stops: what comes then is the same again.
+	mostTrees, mostRoots, twice = 8, 64, 2
+)
 
 // WhyResource tells why a resource is as it is: who has written it last, and what has led to that.
 func (a *Answers) WhyResource(ctx context.Context, ref api.Ref) (*api.Why, error) {
 	book := a.cfg.Engine.Book()
 	why := &api.Why{Resource: &ref, Roots: []api.Root{}, Trees: []*api.WhyPass{}}
 	by := book.WrittenBy(keyOf(ref).Pointer())
-	count := map[string]int{}
-	roots := rootFinder{book: book}
-
-	for i := len(by) - 1; i >= 0; i-- {
-		p := by[i]
-
-		if count[p.Controller]++; count[p.Controller] > asked {
-			continue
-		}
-
-		answer := book.Why(p)
-		roots.find(answer)
-
-		if count[p.Controller] == 1 {
-			why.Trees = append(why.Trees, a.tree(book, answer))
-		}
-	}
 
 	if len(by) == 0 {
 		return why, a.unwritten(ctx, book, why)
 	}
 
+	count := map[string]int{}
+	roots := a.rootFinder(book)
+	passes := 0
+
+	for _, p := range slices.Backward(by) {
+		if count[p.Controller]++; count[p.Controller] > asked || passes == mostAsked {
+			continue
+		}
+
+		passes++
+		answer := book.Why(p)
+		roots.find(answer)
+
+		if count[p.Controller] == 1 && len(why.Trees) < mostTrees {
+			why.Trees = append(why.Trees, a.tree(book, answer))
+		}
+	}
+
 	why.Roots = roots.all()
 
-	return why, nil
+	if more := len(count) - len(why.Trees); more > 0 {
+		why.Note = fmt.Sprintf("%s have written it that do not stand here", plural(more, "more controller"))
+	}
+
+	return why, a.overwritten(ctx, book, why)
 }
 
 // unwritten says why a resource is as it is that no pass is remembered to have written.
@@ -49,6 +61,8 @@ func (a *Answers) unwritten(ctx context.Context, book *cause.Book, why *api.Why)
 	if err != nil {
 		return err
 	}
+
+	why.Says = d.Says
 
 	switch {
 	case len(d.History) > 0 && !d.History[0].Forgotten:
@@ -100,7 +114,7 @@ func (a *Answers) WhyPass(ref api.PassRef) (*api.Why, error) {
 	}
 
 	answer := book.Why(p)
-	roots := rootFinder{book: book}
+	roots := a.rootFinder(book)
 	roots.find(answer)
 
 	return &api.Why{Pass: &ref, Roots: roots.all(), Trees: []*api.WhyPass{a.tree(book, answer)}}, nil
@@ -121,7 +135,7 @@ func (a *Answers) WhyController(name string) (*api.Why, error) {
 
 	ref := passRef(&passes[0])
 	why := &api.Why{Pass: &ref, Trees: []*api.WhyPass{}}
-	roots := rootFinder{book: book}
+	roots := a.rootFinder(book)
 
 	for i := range min(len(passes), asked) {
 		answer := book.Why(&passes[i])
@@ -139,24 +153,53 @@ func (a *Answers) WhyController(name string) (*api.Why, error) {
 
 // tree is an answer as a document.
 func (a *Answers) tree(book *cause.Book, w *cause.Why) *api.WhyPass {
-	out := &api.WhyPass{Pass: a.passOf(w.Pass), Because: make([]api.Because, 0, len(w.Because)), Seen: w.Seen, Elsewhere: w.Elsewhere, Cut: w.Cut}
+	return (&grower{a, book, map[round]int{}}).grow(w)
+}
+
+// grower makes a tree of an answer.
+type grower struct {
+	*Answers
+	book *cause.Book
+	// path counts the passes that stand above, by what they were for.
+	path map[round]int
+}
+
+func (g *grower) grow(w *cause.Why) *api.WhyPass {
+	out := &api.WhyPass{Pass: g.passOf(w.Pass), Because: []api.Because{}, Seen: w.Seen, Elsewhere: w.Elsewhere, Cut: w.Cut, Own: w.Own}
 
 	if w.Pass.Reasons&(cause.Retried|cause.Timed) != 0 {
-		if before := book.Before(w.Pass); before != nil {
+		if before := g.book.Before(w.Pass); before != nil {
 			ref := passRef(before)
 			out.Before, out.BeforeFailure = &ref, before.Failure
 		}
 	}
+
+	if g.path[roundOf(w.Pass)] == twice && (len(w.Because) > 0 || w.Repeats != nil) {
+		out.Cut = true
+
+		return out
+	}
+
+	g.path[roundOf(w.Pass)]++
+	defer func() { g.path[roundOf(w.Pass)]-- }()
 
 	for i := range w.Because {
 		b := &w.Because[i]
 		because := api.Because{Cause: causeOf(&b.Cause), Outside: b.Others, Forgotten: b.Forgotten}
 
 		for _, by := range b.By {
-			because.By = append(because.By, a.tree(book, by))
+			because.By = append(because.By, g.grow(by))
+		}
+
+		if b.Maybe != nil {
+			because.Maybe = g.grow(b.Maybe)
 		}
 
 		out.Because = append(out.Because, because)
+	}
+
+	if w.Repeats != nil {
+		out.Repeats = g.grow(w.Repeats)
 	}
 
 	return out

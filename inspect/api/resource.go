@@ -40,6 +40,8 @@ type ResourceDetail struct {
 	Updated *time.Time `json:"updated,omitempty"`
 	// Finalizers are who has yet to let go of it.
 	Finalizers []Finalizer `json:"finalizers"`
+	// Says is what the resource says of itself in a line, where it does and may be shown.
+	Says string `json:"says,omitempty"`
 	// YAML is the resource, without its spec where Redacted says why.
 	YAML     string `json:"yaml,omitempty"`
 	Redacted string `json:"redacted,omitempty"`

@@ -42,13 +42,27 @@ func (t *text) line(indent int, format string, args ...any) {
 	t.WriteByte('\n')
 }
 
+// mostLines is how many roots are told to people: what is in the way of most of them is seen from a few.
+const mostLines = 8
+
 // String is the answer for people: the root causes first, then how it came.
 func (w *Why) String() string {
 	var t text
 
+	if w.Says != "" {
+		t.line(0, "it says")
+		t.line(1, "%s", w.Says)
+	}
+
 	for i, root := range w.Roots {
 		if i == 0 {
 			t.line(0, "root cause")
+		}
+
+		if i == mostLines {
+			t.line(1, "and %d more", len(w.Roots)-i)
+
+			break
 		}
 
 		switch {
@@ -79,11 +93,13 @@ func (w *WhyPass) write(t *text, indent int) {
 
 	switch {
 	case w.Seen:
-		t.line(indent+1, "which stands above: they wake each other")
+		t.line(indent+1, "which stands above")
 	case w.Elsewhere:
 		t.line(indent+1, "for the reasons that stand elsewhere")
 	case w.Cut:
 		t.line(indent+1, "and so on")
+	case w.Own:
+		t.line(indent+1, "whose own change has come back")
 	}
 
 	if w.BeforeFailure != "" {
@@ -96,6 +112,8 @@ func (w *WhyPass) write(t *text, indent int) {
 
 		switch {
 		case b.Outside == 0:
+		case b.Maybe != nil:
+			by = ", from outside or by a pass that has written more than is remembered"
 		case b.Forgotten:
 			by = ", from outside or by a pass that is forgotten"
 		case len(b.By) == 0:
@@ -109,9 +127,18 @@ func (w *WhyPass) write(t *text, indent int) {
 		for _, pass := range b.By {
 			pass.write(t, indent+2)
 		}
+
+		if b.Maybe != nil {
+			b.Maybe.write(t, indent+2)
+		}
 	}
 
-	if w.More > 0 && !w.Seen && !w.Elsewhere {
+	if w.Repeats != nil {
+		t.line(indent+1, "which makes again")
+		w.Repeats.write(t, indent+2)
+	}
+
+	if w.More > 0 && !w.Seen && !w.Elsewhere && !w.Own {
 		t.line(indent+1, "and %d more changes", w.More)
 	}
 }
@@ -127,6 +154,12 @@ func (b *Blocked) String() string {
 	for i, root := range b.Roots {
 		if i == 0 {
 			t.line(0, "waits in the end for")
+		}
+
+		if i == mostLines {
+			t.line(1, "and %d more", len(b.Roots)-i)
+
+			break
 		}
 
 		t.line(1, "%s", root.Text)

@@ -7,6 +7,8 @@ type Why struct {
 	// Resource is what was asked about, or Pass.
 	Resource *Ref     `json:"resource,omitempty"`
 	Pass     *PassRef `json:"pass,omitempty"`
+	// Says is what the resource says of itself in a line, or empty: where it has nothing to say, or may not be shown.
+	Says string `json:"says,omitempty"`
 	// Roots are where it began, the most telling first: what was done from outside, what has failed, who wakes whom in a circle.
 	Roots []Root `json:"roots"`
 	// Trees lead there: one for each controller that has written the resource, the latest first, or one for the pass.
@@ -59,11 +61,15 @@ type WhyPass struct {
 	Before *PassRef `json:"before,omitempty"`
 	// BeforeFailure is why that one has failed, if it has.
 	BeforeFailure string `json:"beforeFailure,omitempty"`
-	// Seen tells that the pass stands further up already: controllers wake each other in a circle. Elsewhere tells that its causes
-	// stand in another branch of the answer, and Cut that the answer goes no further back.
+	// Repeats is the earlier pass that this one makes again since it has failed or waited, and that changes have caused.
+	Repeats *WhyPass `json:"repeats,omitempty"`
+	// Seen tells that the pass stands further up already, which comes of passes that ran at the same time. Elsewhere tells that its
+	// causes stand in another branch of the answer, and Cut that the answer goes no further back. Own tells that it is an earlier
+	// pass for the same, whose own change has come back together with that of others, which is no reason by itself.
 	Seen      bool `json:"seen,omitempty"`
 	Elsewhere bool `json:"elsewhere,omitempty"`
 	Cut       bool `json:"cut,omitempty"`
+	Own       bool `json:"own,omitempty"`
 }
 
 // Because is one cause, and who has made it.
@@ -75,4 +81,6 @@ type Because struct {
 	// that is not.
 	Outside   int  `json:"outside,omitempty"`
 	Forgotten bool `json:"forgotten,omitempty"`
+	// Maybe is a pass that may have made what is not known to be made by others, since it has written more than is remembered.
+	Maybe *WhyPass `json:"maybe,omitempty"`
 }

@@ -1,0 +1,101 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/switchyard-run/switchyard/cause"
+	"github.com/switchyard-run/switchyard/inspect/api"
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// overwritten adds to an answer what the resource says now, and what was done to it after the last pass that is remembered to have
+// written it. That comes first: whatever passes have written, it is not that any more.
+func (a *Answers) overwritten(ctx context.Context, book *cause.Book, why *api.Why) error {
+	d, err := a.Resource(ctx, *why.Resource)
+	if err != nil {
+		why.Note = notes(why.Note, "it can not be read: "+err.Error())
+
+		return ctx.Err()
+	}
+
+	why.Says = d.Says
+
+	if last := &d.History[0]; last.By == nil {
+		if last.Verb == reduced.ChangeFinalizers.String() {
+			return nil // who holds it says nothing of why it is as it is
+		}
+
+		root := api.Root{Kind: api.RootOutside, Resource: why.Resource, Pass: last.SeenBy, At: last.At, Times: 1}
+		root.Text = fmt.Sprintf("%s v%d: %s, from outside", why.Resource, last.Version, last.Verb)
+
+		if last.Forgotten {
+			root.Kind = api.RootForgotten
+			root.Text += " or by a pass that is forgotten"
+		}
+
+		why.Roots = first(why.Roots, root)
+
+		return nil
+	}
+
+	if d.Exists && !explained(book, d) {
+		root := api.Root{Kind: api.RootOutside, Resource: why.Resource, At: *d.Updated, Times: 1}
+		root.Text = fmt.Sprintf("%s v%s, from outside", why.Resource, d.Version)
+
+		if mayBeForgotten(book, d) {
+			root.Kind = api.RootForgotten
+			root.Text += " or by a pass that is forgotten"
+		}
+
+		why.Roots = first(why.Roots, root)
+	}
+
+	return nil
+}
+
+// first puts a root first, in place of the one that says the same.
+func first(roots []api.Root, root api.Root) []api.Root {
+	roots = slices.DeleteFunc(roots, func(r api.Root) bool { return r.Text == root.Text })
+
+	return slices.Insert(roots, 0, root)
+}
+
+// explained tells whether a pass is remembered to have made the version that a resource is in.
+func explained(book *cause.Book, d *api.ResourceDetail) bool {
+	key := keyOf(d.Ref)
+
+	for _, p := range book.WrittenBy(key.Pointer()) {
+		for i := range p.Writes {
+			w := &p.Writes[i]
+
+			if w.Resource == key && (w.Version == 0 || strconv.FormatUint(w.Version, 10) == d.Version && (w.Life == 0 || w.Life == d.Created.UnixNano())) {
+				return true
+			}
+		}
+	}
+
+	return false
+}
+
+// mayBeForgotten tells whether a controller that has to do with a resource has forgotten what it did when that was changed last.
+func mayBeForgotten(book *cause.Book, d *api.ResourceDetail) bool {
+	for _, name := range slices.Concat(d.Writers, d.Dependents) {
+		all := book.Passes(name)
+		if len(all) == 0 {
+			continue
+		}
+
+		if first := &all[len(all)-1]; first.Number > 1 && first.Began.After(*d.Updated) {
+			return true
+		}
+
+		if slices.ContainsFunc(all, func(p cause.Pass) bool { return p.MoreWrites > 0 && !p.Began.After(*d.Updated) }) {
+			return true
+		}
+	}
+
+	return false
+}
