@@ -18,7 +18,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
 	"github.com/jonboulle/clockwork"
 
-	"github.com/switchyard-run/switchyard/runtime"
+	"github.com/switchyard-run/switchyard/inspect"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/api"
 	"github.com/switchyard-run/switchyard/cmd/example/internal/controllers"
@@ -49,6 +49,7 @@ type plane struct {
 	record     *record
 	supervisor *supervise.Supervisor
 	engine     engine
+	inspect    *inspect.Handler
 	pages      *web.Server
 	api        *api.Server
 
@@ -58,11 +59,10 @@ type plane struct {
 	engineErr  error
 }
 
-// engine is what the control plane needs of an engine: what the contract knows of one, and its health.
+// engine is what the control plane needs of an engine: what the contract knows of one, and what can be seen of it.
 type engine interface {
 	controller.Engine
-	GetDependencyGraph() (*controller.DependencyGraph, error)
-	Health() runtime.Health
+	inspect.Engine
 }
 
 // Run runs the control plane until the first context ends, and stops it in order then: services first, dependents
@@ -141,6 +141,11 @@ func (p *plane) listen(ctx context.Context) (err error) {
 			return fmt.Errorf("the pages cannot be served at -http %s: %w; choose another address with -http HOST:PORT, or none with -http \"\"",
 				p.opts.HTTP, err)
 		}
+
+		// A name may stand for any address.
+		if addr, ok := p.listeners.pages.Addr().(*net.TCPAddr); ok && !addr.IP.IsLoopback() && !p.opts.HTTPOpen {
+			return fmt.Errorf("-http %s is %s, which others than the users of this machine could connect to", p.opts.HTTP, addr)
+		}
 	}
 
 	if p.opts.GRPC.Network != "" {
@@ -205,12 +210,16 @@ func (p *plane) start() {
 	fmt.Fprintf(out, "root    %s\nconfig  %s\n", p.dir, p.config)
 
 	if l := p.listeners.pages; l != nil {
+		p.inspect = inspect.New(inspect.Config{
+			Title: "Appliance", Engine: p.engine, State: p.state, Logger: p.opts.Logger.Named("inspect"), Hosts: p.hosts(),
+		})
 		handler := web.Handler(web.Source{
-			Graph: p.graph, Missing: p.missing, Notes: p.notes, Health: p.health, Logger: p.opts.Logger,
+			Graph: p.graph, Missing: p.missing, Notes: p.notes, Health: p.health, Inspect: p.inspect,
+			Hosts: p.hosts(), Token: p.opts.Token, Logger: p.opts.Logger,
 		})
 		p.pages, p.listeners.pages = web.Serve(l, handler, p.opts.Logger), nil
 
-		fmt.Fprintf(out, "http    http://%s/\n", l.Addr())
+		fmt.Fprintf(out, "http    http://%s/\ninspect http://%s/inspect/\n", l.Addr(), l.Addr())
 	}
 
 	if l := p.listeners.api; l != nil {
@@ -218,6 +227,21 @@ func (p *plane) start() {
 
 		fmt.Fprintf(out, "grpc    %s:%s\n", l.Addr().Network(), l.Addr())
 	}
+}
+
+// hosts are the names that pages may be asked for by, beside local ones: those of this machine if others may ask.
+func (p *plane) hosts() []string {
+	if !p.opts.HTTPOpen {
+		return nil
+	}
+
+	hosts := []string{p.opts.HTTP}
+
+	if name, err := os.Hostname(); err == nil {
+		hosts = append(hosts, name)
+	}
+
+	return hosts
 }
 
 // serve waits until the user has had enough, or the engine has.
@@ -267,6 +291,10 @@ func (p *plane) close(hard context.Context) error {
 		if l != nil {
 			failures = append(failures, l.Close())
 		}
+	}
+
+	if p.inspect != nil {
+		p.inspect.Close() // whoever watches would keep the server from stopping
 	}
 
 	failures = append(failures, p.pages.Stop())

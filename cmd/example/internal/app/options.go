@@ -6,6 +6,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/inspect/guard"
+
 	"github.com/switchyard-run/switchyard/cmd/example/internal/api"
 )
 
@@ -20,6 +22,10 @@ type Options struct {
 	Root string
 	// HTTP is the address of the pages; empty for none.
 	HTTP string
+	// HTTPOpen allows an address that others than the users of this machine can connect to.
+	HTTPOpen bool
+	// Token is what whoever asks for a page has to know; nil for nothing.
+	Token *guard.Token
 	// GRPC is the address of the state API; the zero value for none.
 	GRPC api.Address
 	// Once asks to converge, to tell what came of it and to stop, without opening a port.

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -110,12 +109,15 @@ func (p Program) run(args []string) int {
 
 		level   = zapcore.InfoLevel
 		grpc    string
+		token   string
 		version bool
 	)
 
 	flags.StringVar(&opts.Config, "config", "", "the document, a `file` (default machine.yaml below the root, made from the sample if missing)")
 	flags.StringVar(&opts.Root, "root", "", "the `directory` that stands for the machine (default a fresh one)")
 	flags.StringVar(&opts.HTTP, "http", "127.0.0.1:8080", "where to serve pages, as `host:port`; empty for nowhere")
+	flags.BoolVar(&opts.HTTPOpen, "http-open", false, "allow -http an address that others than the users of this machine can connect to; needs -http-token-file")
+	flags.StringVar(&token, "http-token-file", "", "have the pages ask for the token in this `file`, which nobody but you may read (default no token)")
 	flags.StringVar(&grpc, "grpc", "", "where to offer the state, as `address` unix:PATH or tcp:HOST:PORT on the loopback interface (default nowhere)")
 	flags.BoolVar(&opts.Once, "once", false, "converge, print all resources, stop, and exit with 0 or, if the machine did not get ready, 1; opens no port")
 	flags.DurationVar(&opts.Timeout, "timeout", 30*time.Second, "how long -once may take to converge")
@@ -139,10 +141,12 @@ func (p Program) run(args []string) int {
 		return p.misused(fmt.Errorf("-grpc: %w", err))
 	}
 
-	if opts.HTTP != "" {
-		if _, _, err := net.SplitHostPort(opts.HTTP); err != nil {
-			return p.misused(fmt.Errorf("-http: %w", err))
-		}
+	if opts.Token, err = readToken(token); err != nil {
+		return p.misused(fmt.Errorf("-http-token-file: %w", err))
+	}
+
+	if err := checkPages(opts); err != nil {
+		return p.misused(err)
 	}
 
 	if opts.Timeout <= 0 {

@@ -48,6 +48,41 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// Pages for others than the users of this machine are for who means it, and has a token.
+func TestPagesForOthers(t *testing.T) {
+	dir := t.TempDir()
+
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		assert.NoError(t, os.WriteFile(path, []byte(text), mode))
+
+		return path
+	}
+
+	good := write("good", "0123456789abcdef\n", 0o600)
+
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-http", ":8080"}, "-http-open"},
+		{[]string{"-http", "0.0.0.0:8080"}, "use an address of this machine alone"},
+		{[]string{"-http", "[::]:8080"}, "-http-token-file"},
+		{[]string{"-http", "box.example.net:8080"}, "-http-open"},
+		{[]string{"-http", "192.0.2.7:8080", "-http-token-file", good}, "-http-open"},
+		{[]string{"-http", "192.0.2.7:8080", "-http-open"}, "openssl rand -hex 32"},
+		{[]string{"-http-token-file", write("open", "0123456789abcdef", 0o644)}, "chmod 600"},
+		{[]string{"-http-token-file", write("short", "0123", 0o600)}, "has 4 bytes"},
+		{[]string{"-http-token-file", filepath.Join(dir, "missing")}, "no such file"},
+	} {
+		code, stdout, stderr := run(c.args...)
+		assert.Equal(t, 2, code, c.args)
+		assert.Contains(t, stderr, c.want, c.args)
+		assert.Contains(t, stderr, "-http", c.args)
+		assert.Empty(t, stdout, c.args)
+	}
+}
+
 func TestFailure(t *testing.T) {
 	code, _, stderr := run("service", "nothing")
 	assert.Equal(t, 1, code)

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"strings"
 
 	"go.uber.org/zap"
 )
@@ -21,10 +18,6 @@ type Server struct {
 
 // Serve starts to answer requests, and takes the listener over.
 func Serve(listener net.Listener, handler http.Handler, logger *zap.Logger) *Server {
-	if addr, ok := listener.Addr().(*net.TCPAddr); ok && addr.IP.IsLoopback() {
-		handler = onlyLocalNames(handler)
-	}
-
 	s := &Server{
 		inner: &http.Server{
 			Handler:           handler,
@@ -66,21 +59,4 @@ func (s *Server) Stop() error {
 	<-s.done
 
 	return err
-}
-
-// onlyLocalNames refuses requests for the name of another host. A page from elsewhere whose name was made to lead to
-// this machine could read these pages otherwise. An address in the place of a name is none that anybody has chosen.
-func onlyLocalNames(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := (&url.URL{Host: r.Host}).Hostname()
-		_, err := netip.ParseAddr(name)
-
-		if err != nil && name != "" && name != "localhost" && !strings.HasSuffix(name, ".localhost") {
-			http.Error(w, "these pages are for this machine alone; ask for them at localhost", http.StatusForbidden)
-
-			return
-		}
-
-		next.ServeHTTP(w, r)
-	})
 }

@@ -1,5 +1,7 @@
 // Package web owns the pages of the control plane: whether it lives, whether the machine is ready and what is missing,
-// the graph of the controllers in four formats, and the counters of the process.
+// the graph of the controllers in four formats, the counters of the process, and what package inspect shows of the engine.
+//
+// They are for the people at this machine: see package guard for who may ask. Others who can connect have to know a token.
 //
 // [Handler] starts nothing. A [Server] has the goroutines of one HTTP server, which have ended when Stop returns.
 package web
@@ -14,6 +16,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/switchyard-run/switchyard/inspect/guard"
 )
 
 // Source is where the pages get their content from. All functions are called from several goroutines.
@@ -26,12 +30,19 @@ type Source struct {
 	Notes func(ctx context.Context) ([]string, error)
 	// Health tells whether the engine runs, and what is wrong with its watches and controllers.
 	Health func() (running bool, problems []string)
+	// Inspect shows the engine, below /inspect/.
+	Inspect http.Handler
+	// Hosts are names, beside local ones and addresses, that requests may be for.
+	Hosts []string
+	// Token is what whoever asks has to know; nil for nothing.
+	Token *guard.Token
 	// Logger gets what cannot be told the client.
 	Logger *zap.Logger
 }
 
 // pages are the pages that the first one links, in order.
 var pages = []struct{ Path, Text string }{
+	{"/inspect/", "what each controller does, why it has run, what it waits for: live"},
 	{"/healthz", "whether the control plane lives, and which of its controllers are in trouble"},
 	{"/readyz", "whether the machine is ready, what is missing, and why a newer document is not in force"},
 	{"/graph.svg", "the graph of the controllers, as a picture"},
@@ -62,8 +73,23 @@ var graphs = map[string]struct{ format, contentType string }{
 	"/graph.json": {"json", "application/json"},
 }
 
-// Handler serves the pages, to GET only.
+// Handler serves the pages, to those who may look.
 func Handler(src Source) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", guard.New(guard.Config{Hosts: src.Hosts, Page: anyPage, Logger: src.Logger}, src.pages()))
+	mux.Handle("/inspect/", http.StripPrefix("/inspect", src.Inspect)) // it has guards of its own
+
+	if src.Token == nil {
+		return mux
+	}
+
+	return guard.RequireToken(*src.Token, mux)
+}
+
+// anyPage tells that pages may be linked from anywhere.
+func anyPage(*http.Request) bool { return true }
+
+func (src Source) pages() http.Handler {
 	mux := http.NewServeMux()
 
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -106,7 +132,7 @@ func Handler(src Source) http.Handler {
 		})
 	}
 
-	return onlyGet(mux)
+	return mux
 }
 
 func (src Source) ready(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +160,6 @@ func (src Source) ready(w http.ResponseWriter, r *http.Request) {
 // report sends lines of text, and notes behind them.
 func report(w http.ResponseWriter, status int, lines, notes []string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 
 	for _, line := range lines {
@@ -154,26 +179,11 @@ func (src Source) fail(w http.ResponseWriter, err error) {
 
 func send(w http.ResponseWriter, contentType string, text []byte) {
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 
 	_, _ = w.Write(text) // a client that has gone is no concern of the page
 }
 
-func onlyGet(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet {
-			w.Header().Set("Allow", http.MethodGet)
-			http.Error(w, "these pages are only read", http.StatusMethodNotAllowed)
-
-			return
-		}
-
-		next.ServeHTTP(w, r)
-	})
-}
-
-// limits keep a slow or silent client from holding the server.
+// limits keep a slow or silent client from holding the server. Streams of the engine lift those that are for answers.
 const (
 	headerLimit = 5 * time.Second
 	readLimit   = 10 * time.Second

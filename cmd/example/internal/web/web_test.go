@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
+
+	"github.com/switchyard-run/switchyard/inspect/guard"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/web"
 )
@@ -34,13 +37,18 @@ func source(t *testing.T, missing []string, failure error) web.Source {
 		Missing: func(context.Context) ([]string, error) { return missing, failure },
 		Notes:   func(context.Context) ([]string, error) { return nil, failure },
 		Health:  func() (bool, []string) { return true, nil },
+		Inspect: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "engine at "+r.URL.Path) }),
+		Hosts:   []string{"box.example.net"},
 		Logger:  zaptest.NewLogger(t),
 	}
 }
 
 func ask(h http.Handler, method, path string) *httptest.ResponseRecorder {
+	request := httptest.NewRequest(method, path, nil)
+	request.Host = "localhost"
+
 	answer := httptest.NewRecorder()
-	h.ServeHTTP(answer, httptest.NewRequest(method, path, nil))
+	h.ServeHTTP(answer, request)
 
 	return answer
 }
@@ -106,13 +114,51 @@ func TestGraphs(t *testing.T) {
 }
 
 func TestPagesAreOnlyRead(t *testing.T) {
-	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
 		answer := ask(handler(t, nil, nil), method, "/")
 		assert.Equal(t, http.StatusMethodNotAllowed, answer.Code, method)
-		assert.Equal(t, http.MethodGet, answer.Header().Get("Allow"), method)
+		assert.Equal(t, "GET, HEAD", answer.Header().Get("Allow"), method)
 	}
 
 	assert.Equal(t, http.StatusNotFound, ask(handler(t, nil, nil), http.MethodGet, "/graph").Code)
+}
+
+func TestTheFirstPageLinksTheOthers(t *testing.T) {
+	text := ask(handler(t, nil, nil), http.MethodGet, "/").Body.String()
+
+	for _, path := range []string{"/inspect/", "/healthz", "/readyz", "/graph.svg", "/debug/vars"} {
+		assert.Contains(t, text, `<a href="`+path+`">`)
+		assert.Equal(t, http.StatusOK, ask(handler(t, nil, nil), http.MethodGet, path).Code, path)
+	}
+}
+
+func TestTheEngineIsShownBelowInspect(t *testing.T) {
+	assert.Equal(t, "engine at /api/v1/overview", ask(handler(t, nil, nil), http.MethodGet, "/inspect/api/v1/overview").Body.String())
+
+	answer := ask(handler(t, nil, nil), http.MethodGet, "/inspect")
+	assert.Equal(t, "/inspect/", answer.Header().Get("Location"))
+}
+
+// With a token, nothing is told without it.
+func TestTokens(t *testing.T) {
+	token, err := guard.NewToken("0123456789abcdef")
+	require.NoError(t, err)
+
+	src := source(t, nil, nil)
+	src.Token = &token
+	h := web.Handler(src)
+
+	for _, path := range []string{"/", "/healthz", "/debug/vars", "/inspect/", "/inspect/api/v1/overview", "/nothing"} {
+		assert.Equal(t, http.StatusUnauthorized, ask(h, http.MethodGet, path).Code, path)
+	}
+
+	request := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+	request.Host = "box.example.net"
+	request.SetBasicAuth("anybody", "0123456789abcdef")
+
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, request)
+	assert.Equal(t, http.StatusOK, answer.Code)
 }
 
 func TestAServerThatStops(t *testing.T) {
@@ -165,33 +211,32 @@ func TestAClientThatIsSilent(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestLocalPagesHaveLocalNames(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-
-	server := web.Serve(listener, handler(t, nil, nil), zaptest.NewLogger(t))
-
+// A page from elsewhere can neither take the name of this machine for its own, nor have a browser ask for it.
+func TestPagesAreForThisMachine(t *testing.T) {
 	for host, want := range map[string]int{
-		"":                   http.StatusOK,
-		"localhost:8080":     http.StatusOK,
-		"box.localhost":      http.StatusOK,
-		"127.0.0.1":          http.StatusOK,
-		"[::1]:8080":         http.StatusOK,
-		"example.net":        http.StatusForbidden,
-		"example.net:8080":   http.StatusForbidden,
-		"localhost.evil.net": http.StatusForbidden,
+		"":                     http.StatusOK,
+		"localhost:8080":       http.StatusOK,
+		"box.localhost":        http.StatusOK,
+		"127.0.0.1":            http.StatusOK,
+		"[::1]:8080":           http.StatusOK,
+		"box.example.net:8080": http.StatusOK,
+		"example.net":          http.StatusMisdirectedRequest,
+		"example.net:8080":     http.StatusMisdirectedRequest,
+		"localhost.evil.net":   http.StatusMisdirectedRequest,
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+"/healthz", nil)
-		require.NoError(t, err)
-
+		request := httptest.NewRequest(http.MethodGet, "/healthz", nil)
 		request.Host = host
 
-		response, err := http.DefaultClient.Do(request)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		assert.Equal(t, want, response.StatusCode, host)
+		answer := httptest.NewRecorder()
+		handler(t, nil, nil).ServeHTTP(answer, request)
+		assert.Equal(t, want, answer.Code, host)
 	}
 
-	http.DefaultClient.CloseIdleConnections()
-	require.NoError(t, server.Stop())
+	request := httptest.NewRequest(http.MethodGet, "/debug/vars", nil)
+	request.Host = "localhost"
+	request.Header.Set("Sec-Fetch-Site", "cross-site")
+
+	answer := httptest.NewRecorder()
+	handler(t, nil, nil).ServeHTTP(answer, request)
+	assert.Equal(t, http.StatusForbidden, answer.Code)
 }
