@@ -97,37 +97,29 @@ type Writers struct {
 
 // Writers returns who has made the changes of a cause of a pass.
 func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
-	made, since := 0, b.before(p)
+	since := b.before(p)
 
-	fits := func(w write) bool {
-		ended := w.pass.Outcome != Running && w.pass.Ended.Before(since)
+	var (
+		all        []write
+		candidates []Candidate
+	)
 
-		return w.pass != p && !w.pass.Began.After(p.Began) && c.includes(w.access, ended)
-	}
-
-	// What is torn down is torn down once, whoever says it again: the first one has made the change.
-	tornDown := slices.IndexFunc(b.wrote[c.Resource], func(w write) bool { return w.access.Verb == tearsDown && fits(w) })
-
-	// The latest writes that fit are those that the pass was told of.
-	for i, wrote := range slices.Backward(b.wrote[c.Resource]) {
-		if made == int(c.Events) {
-			break
-		}
-
-		if !fits(wrote) || wrote.access.Verb == tearsDown && i != tornDown {
-			continue
-		}
-
-		made++
-
-		if !slices.Contains(w.Passes, wrote.pass) {
-			w.Passes = append(w.Passes, wrote.pass)
+	for _, w := range b.wrote[c.Resource] {
+		if w.pass != p && !w.pass.Began.After(p.Began) {
+			all = append(all, w)
+			candidates = append(candidates, Candidate{w.access, w.pass.Outcome != Running && w.pass.Ended.Before(since)})
 		}
 	}
 
-	slices.Reverse(w.Passes)
+	made := c.MadeBy(candidates)
 
-	w.Others = int(c.Events) - made
+	for _, i := range made {
+		if pass := all[i].pass; !slices.Contains(w.Passes, pass) {
+			w.Passes = append(w.Passes, pass)
+		}
+	}
+
+	w.Others = int(c.Events) - len(made)
 
 	if w.Others > 0 {
 		w.Maybe = b.wroteMore(p, c, since)
@@ -135,42 +127,6 @@ func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 	}
 
 	return w
-}
-
-// includes tells whether a write has made one of the changes, as far as can be told. Earlier is that the pass that has
-// written had ended when the one before began that was told of changes of the resource.
-func (c *Cause) includes(a *Access, earlier bool) bool {
-	const ends = reduced.ChangePhase | reduced.ChangeDestroyed
-
-	ended := c.Changed&reduced.ChangeDestroyed != 0
-
-	switch {
-	case !c.fits(a.Verb):
-		return false
-	case a.Version == 0:
-		return c.Changed&ends != 0 && !earlier
-	case a.Life == c.Life:
-		return a.Version <= c.To && (a.Version > c.From || ended || c.Changed&reduced.ChangeCreated != 0)
-	case a.Life == 0:
-		return a.Version <= c.To && a.Version > c.From && !earlier
-	default:
-		return ended && !earlier // of a life before
-	}
-}
-
-// fits tells whether a call can have changed what was changed.
-func (c *Cause) fits(verb string) bool {
-	can, ok := makes[verb]
-
-	return !ok || c.Changed&(can|reduced.ChangeListed) != 0
-}
-
-const tearsDown = "tear down"
-
-// makes is what calls of the contract change that change one thing only, by what the guarded view of the state names them.
-var makes = map[string]reduced.Change{
-	"destroy": reduced.ChangeDestroyed, tearsDown: reduced.ChangePhase,
-	"add a finalizer to": reduced.ChangeFinalizers, "remove a finalizer from": reduced.ChangeFinalizers,
 }
 
 // forgets tells whether some controller has forgotten passes since then that may have made changes of the cause.
