@@ -66,9 +66,7 @@ func (h *handler) decideNew(ctx context.Context, s *step) {
 	case !md.Finalizers().Empty():
 		s.refuse(http.StatusConflict, "it would be created with finalizers, which nobody would remove", "leave the finalizers out")
 	default:
-		if err := h.allowed(ctx, s, state.Create); err != nil {
-			s.fail(err)
-		}
+		h.allowed(ctx, s, state.Create)
 	}
 }
 
@@ -110,13 +108,9 @@ func (h *handler) decideKnown(ctx context.Context, s *step, current resource.Res
 		return
 	}
 
-	if err := h.allowed(ctx, s, state.Update); err != nil {
-		s.fail(err)
-
-		return
+	if h.allowed(ctx, s, state.Update) {
+		s.update = wanted
 	}
-
-	s.update = wanted
 }
 
 // same tells whether two resources are the same. Specs that can not be compared are not.
@@ -130,13 +124,19 @@ func same(a, b resource.Resource) (equal bool) {
 	return reflect.TypeOf(a.Spec()) == reflect.TypeOf(b.Spec()) && resource.Equal(a, b)
 }
 
-func (h *handler) allowed(ctx context.Context, s *step, verb state.Verb) error {
+// allowed tells whether the host lets a resource be written. Its rule may speak the language of the state API.
+func (h *handler) allowed(ctx context.Context, s *step, verb state.Verb) bool {
 	ref := s.result.Resource
 
-	return h.cfg.Allow(ctx, state.Access{ResourceNamespace: ref.Namespace, ResourceType: ref.Type, ResourceID: ref.ID, Verb: verb})
+	err := h.cfg.Allow(ctx, state.Access{ResourceNamespace: ref.Namespace, ResourceType: ref.Type, ResourceID: ref.ID, Verb: verb})
+	if err != nil {
+		s.refuse(http.StatusForbidden, status.Convert(err).Message(), "")
+	}
+
+	return err == nil
 }
 
-// fail refuses because of an error of the state, or of the rule before it. Both may speak the language of the state API.
+// fail refuses because of an error of the state, which may speak the language of the state API.
 func (s *step) fail(err error) {
 	code, reason := http.StatusInternalServerError, err.Error()
 

@@ -77,6 +77,8 @@ func explain(err error) string {
 		silent      *client.UnreachableError
 		denied      *client.UnauthorizedError
 		usage       *usageError
+		mistake     *selector.Error
+		stranger    *client.StrangerError
 	)
 
 	fmt.Fprintf(&b, "swy: %s\n", api.Printable(err.Error()))
@@ -92,6 +94,10 @@ func explain(err error) string {
 		do = "start the host with -http, or say where it is with --http or SWY_HTTP, as " + client.DefaultAddress
 	case errors.As(err, &denied):
 		do = "name the file with --token-file or SWY_TOKEN_FILE"
+	case errors.As(err, &stranger):
+		do = "say where it is with --http or SWY_HTTP; an appliance prints it when it is started"
+	case errors.As(err, &mistake):
+		do = "swy get --help says what a selector is"
 	case errors.As(err, &usage):
 		do = "swy --help, and swy COMMAND --help, say what there is"
 	}

@@ -98,6 +98,8 @@ func (s *session) writeError(ctx context.Context, st state.CoreState, kind kinds
 	r, failed := st.Get(ctx, pointer(kind, id), state.WithGetUnmarshalOptions(state.WithSkipProtobufUnmarshal()))
 
 	switch {
+	case state.IsNotFoundError(failed):
+		return s.notThere(ctx, st, kind, id)
 	case failed != nil:
 		return told
 	case r.Metadata().Owner() != "":

@@ -105,11 +105,11 @@ func TestTable(t *testing.T) {
 	)
 
 	require.NoError(t, table.Write(&out, [][]string{{"ID", "B"}, {"äöü", "x"}, {"", "a\x1b[31m\nb\u202e"}}))
-	require.NoError(t, table.Write(&out, [][]string{{"a", "later"}, {strings.Repeat("y", 60), "sticks out"}, {"b", "c"}}))
+	require.NoError(t, table.Write(&out, [][]string{{"a", "later"}, {strings.Repeat("y", 80), "sticks out"}, {"b", "c"}}))
 
-	pad := strings.Repeat(" ", 48)
+	pad := strings.Repeat(" ", 60)
 	assert.Equal(t, "ID    B\näöü   x\n      a\\x1b[31m\\nb\\u202e\n"+
-		"a"+pad[1:]+"   later\n"+strings.Repeat("y", 60)+"   sticks out\nb"+pad[1:]+"   c\n", out.String())
+		"a"+pad[1:]+"   later\n"+strings.Repeat("y", 80)+"   sticks out\nb"+pad[1:]+"   c\n", out.String())
 }
 
 func TestDocuments(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // widest is how wide a column is made, in characters, for what it holds. What is longer sticks out.
-const widest = 48
+const widest = 60
 
 // Table writes rows in columns. Rows may come in several parts: columns grow, and never shrink. The zero value is a table
 // without a column.
