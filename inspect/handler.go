@@ -44,7 +44,8 @@ type Handler struct {
 	hub     *live.Hub
 	serve   http.Handler
 	// drawing has a place for who draws the graph.
-	drawing chan struct{}
+	drawing  chan struct{}
+	drawings *drawings
 }
 
 // New returns a handler. Close it when it is not needed any more.
@@ -69,6 +70,8 @@ func New(cfg Config) *Handler {
 
 	h.hub = live.New(live.Config{Engine: cfg.Engine, Answers: h.answers, Clock: cfg.Clock, Streams: cfg.Streams, Logger: cfg.Logger})
 
+	h.drawings = newDrawings(cfg.Engine.GetDependencyGraph, cfg.Engine.GraphRevision)
+
 	mux := http.NewServeMux()
 	h.routeAPI(mux)
 	h.routePages(mux)
@@ -83,4 +86,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serve.Se
 
 // Close ends all that the handler has started, and waits for it. Requests that watch the engine are told to end as well; whoever serves
 // them waits for that.
-func (h *Handler) Close() { h.hub.Close() }
+func (h *Handler) Close() {
+	h.hub.Close()
+	h.drawings.close()
+}

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cosi-project/runtime/pkg/controller"
-
+	"github.com/switchyard-run/switchyard/dependency/grouped"
 	"github.com/switchyard-run/switchyard/dependency/render"
 	"github.com/switchyard-run/switchyard/inspect/api"
 )
@@ -44,11 +43,15 @@ func kindLink(namespace, typ string) template.URL {
 // typeLink leads to the resources of a type in whichever namespace.
 func typeLink(typ string) template.URL { return link("resources", url.Values{"type": {typ}}) }
 
-// nodeLinks returns what leads from a node of the graph to what it stands for. Names of nodes are UTF-8; links carry names as they are.
-func nodeLinks(graph *controller.DependencyGraph) func(render.Node) string {
+// groupLink leads to the members of a group of the picture.
+func groupLink(name string) template.URL { return link("group", url.Values{"name": {name}}) }
+
+// nodeLinks returns what leads from a node of the picture to what it stands for. Names of nodes are UTF-8; links carry names as they
+// are.
+func nodeLinks(grouping *grouped.Grouping) func(render.Node) string {
 	raw := map[string]string{}
 
-	for _, edge := range graph.Edges {
+	for _, edge := range grouping.Graph.Edges {
 		for _, name := range []string{edge.ControllerName, edge.ResourceNamespace, edge.ResourceType} {
 			if !utf8.ValidString(name) {
 				raw[strings.ToValidUTF8(name, string(utf8.RuneError))] = name
@@ -64,14 +67,35 @@ func nodeLinks(graph *controller.DependencyGraph) func(render.Node) string {
 		return name
 	}
 
+	controllers, types := several(grouping.Controllers), several(grouping.Types)
+
 	return func(n render.Node) string {
+		name, typ, namespace := whole(n.Name), whole(n.Type), whole(n.Namespace)
+
 		switch {
+		case n.Kind == render.Controller && controllers[name]:
+			return string(groupLink(name))
 		case n.Kind == render.Controller:
-			return string(controllerLink(whole(n.Name)))
-		case n.Namespace == "":
-			return string(typeLink(whole(n.Type)))
+			return string(controllerLink(name))
+		case types[typ]:
+			return string(groupLink(typ))
+		case namespace == "":
+			return string(typeLink(typ))
 		default:
-			return string(kindLink(whole(n.Namespace), whole(n.Type)))
+			return string(kindLink(namespace, typ))
 		}
 	}
+}
+
+// several are the names of those nodes that stand for more than one.
+func several(groups []grouped.Members) map[string]bool {
+	names := map[string]bool{}
+
+	for i := range groups {
+		if len(groups[i].Names) > 1 {
+			names[groups[i].Name] = true
+		}
+	}
+
+	return names
 }

@@ -87,7 +87,7 @@ func parsePages() map[string]*template.Template {
 
 	all := map[string]*template.Template{}
 
-	for _, name := range []string{"engine", "controller", "pass", "passes", "resource", "kind", "why", "blocked", "findings", "fault", "picture"} {
+	for _, name := range []string{"engine", "controller", "pass", "passes", "resource", "kind", "why", "blocked", "findings", "fault", "picture", "group"} {
 		all[name] = template.Must(template.Must(common.Clone()).ParseFS(pageFiles, "pages/"+name+".html"))
 	}
 

@@ -8,13 +8,18 @@ import (
 	"github.com/switchyard-run/switchyard/inspect/api"
 )
 
+// mostProblems is how many problems are told at once.
+const mostProblems = 50
+
 // mostRows is how many controllers the list has. Others are found by a search.
 const mostRows = 2000
 
 // engineBody is the first page.
 type engineBody struct {
-	Running         bool
+	Running bool
+	// Problems are sentences, and Further is how many there are beside.
 	Problems        []string
+	Further         int
 	Findings        []api.Finding
 	Warnings, Notes int
 	// Query is what is searched for, Rows the controllers with it in their names, and Left how many are not among them.
@@ -37,7 +42,8 @@ type engineBody struct {
 type engineRow struct {
 	api.Controller
 
-	Group string
+	// Group is nil where the controller stands for itself.
+	Group *string
 }
 
 // stateCount is how many controllers are in a state.
@@ -47,13 +53,13 @@ type stateCount struct {
 }
 
 // pageOfEngine shows the engine: what is wrong, the controllers, and how they hang together.
-func (h *Handler) pageOfEngine(r *http.Request, p params) (*view, error) {
+func (h *Handler) pageOfEngine(_ *http.Request, p params) (*view, error) {
 	overview, err := h.answers.Overview()
 	if err != nil {
 		return nil, err
 	}
 
-	pic, err := h.picture(r.Context(), overview.Controllers)
+	pic, err := h.picture(overview.Controllers)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +72,7 @@ func (h *Handler) pageOfEngine(r *http.Request, p params) (*view, error) {
 	body.list(overview.Controllers)
 	body.judge()
 
-	return &view{Name: "engine", Title: "Engine", Body: body, Whole: true, Later: !pic.Ready && pic.Fault == ""}, nil
+	return &view{Name: "engine", Title: "Engine", Body: body, Whole: true, Later: !pic.Ready}, nil
 }
 
 // list makes the rows.
@@ -94,6 +100,10 @@ func (b *engineBody) list(controllers []api.Controller) {
 
 // judge counts what is not as it should be.
 func (b *engineBody) judge() {
+	if b.Further = max(0, len(b.Problems)-mostProblems); b.Further > 0 {
+		b.Problems = b.Problems[:mostProblems]
+	}
+
 	for i := range b.Findings {
 		if b.Findings[i].Severity == "warning" {
 			b.Warnings++

@@ -1,16 +1,14 @@
 package inspect
 
 import (
-	"bytes"
-	"context"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/cosi-project/runtime/pkg/controller"
-
+	"github.com/switchyard-run/switchyard/dependency/grouped"
 	"github.com/switchyard-run/switchyard/dependency/render"
+	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/api"
 )
 
@@ -18,65 +16,124 @@ import (
 type picture struct {
 	// SVG is the picture, or one of the graph as it was before, or empty.
 	SVG template.HTML
-	// Ready tells whether it is the one of the graph as it is, and Fault why there will be none.
+	// Ready tells whether there is no other one to come, and Fault why there is none.
 	Ready bool
 	Fault string
 	// Groups is how many groups of controllers it shows, or 0 if it shows each.
 	Groups int
 
-	groups map[string]string
+	grouping *grouped.Grouping
 }
 
-// group is the group that a controller is in.
-func (p *picture) group(name string) string { return p.groups[name] }
+// group is the name of the node that stands for a controller, or nil where each stands for itself.
+func (p *picture) group(name string) *string {
+	if !p.grouping.Grouped() {
+		return nil
+	}
+
+	of := p.grouping.Of(name)
+
+	return &of
+}
 
 // picture returns the picture of the graph, with the controllers in the colours of their states.
-func (h *Handler) picture(ctx context.Context, controllers []api.Controller) (picture, error) {
-	graph, err := h.cfg.Engine.GetDependencyGraph()
+func (h *Handler) picture(controllers []api.Controller) (picture, error) {
+	grouping, last, ready, err := h.drawings.get()
 	if err != nil {
 		return picture{}, err
 	}
 
-	var out bytes.Buffer
-	if err := h.draw(ctx, &out, graph, pictureOptions(graph)); err != nil {
-		return picture{Fault: err.Error()}, nil
+	p := picture{Ready: ready, Groups: len(grouping.Controllers), grouping: grouping}
+
+	switch {
+	case last == nil:
+	case last.err != nil && ready:
+		p.Fault = last.err.Error()
+	case last.err == nil:
+		p.SVG = template.HTML(paint(last, controllers)) // names in it are escaped
 	}
 
-	return picture{SVG: template.HTML(paint(out.String(), graph, statesOf(controllers))), Ready: true}, nil
+	return p, nil
 }
 
-func pictureOptions(graph *controller.DependencyGraph) []render.Option {
-	return []render.Option{render.WithLinks(nodeLinks(graph)), render.WithoutFrame(), render.WithTitle("Controllers and resources")}
+// pictureOptions make a picture that the page can work with.
+func pictureOptions(grouping *grouped.Grouping) []render.Option {
+	return []render.Option{render.WithLinks(nodeLinks(grouping)), render.WithoutFrame(), render.WithTitle("Controllers and resources")}
 }
 
-// pageOfPicture is the picture alone, for the script of the first page.
-func (h *Handler) pageOfPicture(r *http.Request, _ params) (*view, error) {
-	pic, err := h.picture(r.Context(), h.answers.Controllers())
-
-	return &view{Name: "picture", Title: "Picture", Body: pic, Alone: true}, err
-}
-
-func statesOf(controllers []api.Controller) map[string]api.State {
-	states := make(map[string]api.State, len(controllers))
-	for i := range controllers {
-		states[controllers[i].Name] = controllers[i].State
-	}
-
-	return states
-}
-
-// paint gives the controllers of a picture the classes of their states. It looks for the ids of nodes, which are not made of names.
-func paint(picture string, graph *controller.DependencyGraph, states map[string]api.State) string {
+// paint gives the controllers of a picture the classes of their states, and a group the one of its worst member. It looks for the
+// ids of nodes, which are not made of names.
+func paint(d *drawing, controllers []api.Controller) string {
 	const class = `class="node controller`
+
+	worst := worstOf(d.grouping, controllers)
 
 	var pairs []string
 
-	for _, node := range render.Build(graph, pictureOptions(graph)...).Nodes {
-		if state := states[node.Name]; node.Kind == render.Controller && slices.Contains(api.States(), state) {
+	for _, node := range render.Build(d.grouping.Graph).Nodes {
+		if state, known := worst[node.Name]; known && node.Kind == render.Controller {
 			id := `" data-node="` + node.ID + `"`
 			pairs = append(pairs, class+id, class+" "+string(state)+id)
 		}
 	}
 
-	return strings.NewReplacer(pairs...).Replace(picture)
+	return strings.NewReplacer(pairs...).Replace(d.svg)
+}
+
+// worstOf is the most alarming state of those for which a node stands.
+func worstOf(grouping *grouped.Grouping, controllers []api.Controller) map[string]api.State {
+	worst := map[string]api.State{}
+
+	for i := range controllers {
+		node, state := strings.ToValidUTF8(grouping.Of(controllers[i].Name), "\uFFFD"), controllers[i].State
+
+		if before, known := worst[node]; !known || slices.Index(api.States(), state) < slices.Index(api.States(), before) {
+			worst[node] = state
+		}
+	}
+
+	return worst
+}
+
+// pageOfPicture is the picture alone, for the script of the first page.
+func (h *Handler) pageOfPicture(*http.Request, params) (*view, error) {
+	pic, err := h.picture(h.answers.Controllers())
+
+	return &view{Name: "picture", Title: "Picture", Body: pic, Alone: true}, err
+}
+
+// groupBody is a group of the picture.
+type groupBody struct {
+	Name string
+	// Controllers are its members, or Types.
+	Controllers []api.Controller
+	Types       []string
+}
+
+// pageOfGroup shows for whom a node of the picture stands.
+func (h *Handler) pageOfGroup(_ *http.Request, p params) (*view, error) {
+	grouping, _, _, err := h.drawings.get()
+	if err != nil {
+		return nil, err
+	}
+
+	name := p["name"]
+	called := func(m grouped.Members) bool { return m.Name == name }
+	body := &groupBody{Name: name}
+
+	if i := slices.IndexFunc(grouping.Types, called); i >= 0 {
+		body.Types = grouping.Types[i].Names
+	}
+
+	if i := slices.IndexFunc(grouping.Controllers, called); i >= 0 {
+		body.Controllers = slices.DeleteFunc(h.answers.Controllers(), func(c api.Controller) bool {
+			return !slices.Contains(grouping.Controllers[i].Names, c.Name)
+		})
+	}
+
+	if len(body.Types)+len(body.Controllers) == 0 {
+		return nil, &answer.NotFoundError{What: "group", Name: name, Do: "see the picture for those that there are; they change with the declarations"}
+	}
+
+	return &view{Name: "group", Title: "Group " + name, Body: body}, nil
 }

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/resource/meta"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -47,6 +49,7 @@ func followAll(w *world, prefix string) {
 	w.populate(hostileNames)
 
 	c := &crawl{world: w, prefix: prefix, most: 160, seen: map[string]bool{}}
+	w.drawn()
 	c.visit(prefix + "/")
 
 	for _, page := range []string{"/controller", "/pass", "/passes", "/resource", "/resources", "/why", "/blocked", "/findings", "/"} {
@@ -61,6 +64,26 @@ func followAll(w *world, prefix string) {
 		page := c.visit(prefix + "/controller?" + url.Values{"name": {name}}.Encode())
 		assert.Contains(w, page.text("h1"), spaced(render.Printable(name, len(name)*8+8)))
 	}
+}
+
+// What is in a resource of a sensitive type is on no page.
+func TestPagesKeepSecrets(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const secret = "hunter2"
+
+		r := &sensitive{*newThing("vault", "Keys", "one"), secret}
+		r.Metadata().Labels().Set("zone", secret)
+		r.Metadata().Annotations().Set("note", secret)
+		require.NoError(t, w.engine.RegisterQController(named{"Keys"}))
+		require.NoError(t, w.Create(w.Context(), r))
+		w.populate([]string{"Other"})
+		w.drawn()
+
+		c := &crawl{world: w, most: 200, secret: secret, seen: map[string]bool{}}
+		c.visit("/")
+		page := c.visit("/resource?id=one&namespace=vault&type=Keys")
+		assert.Contains(t, page.text("main"), "its type is sensitive")
+	})
 }
 
 // What is asked wrongly is answered by a page that says so.
@@ -122,6 +145,57 @@ func TestPageOfAResourceInTeardown(t *testing.T) {
 	})
 }
 
+// The picture is drawn when somebody has asked for it, and anew when the declarations have changed. Until it is there, the page says
+// so, and shows the one before if there was one. Its controllers have the colours of their states.
+func TestPictureComesLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		page := parsePage(t, w.get("/"))
+		assert.Empty(t, page.find("svg"))
+		assert.Contains(t, page.text("p"), "The picture is being laid out.")
+		assert.NotEmpty(t, page.find("noscript"), "without a script it is loaded again")
+
+		page = w.drawn()
+		assert.NotContains(t, page.text("p"), "The picture is being laid out.")
+		assert.Equal(t, "node controller backing-off", attribute(page.node("QIntToStrController"), "class"))
+		assert.Equal(t, "node controller waiting", attribute(page.node(hostile), "class"))
+
+		w.populate([]string{"Another"})
+		page = parsePage(t, w.get("/picture"))
+		assert.NotNil(t, page.node(hostile))
+		assert.Nil(t, page.node("Another"))
+		assert.Contains(t, page.text("p"), "The picture is being laid out.")
+		assert.NotNil(t, w.drawn().node("Another"))
+	})
+}
+
+// Of more than 300 controllers the picture has groups, each of which leads to its members, and the list says which group has whom.
+func TestPictureOfManyControllers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for i := range 320 {
+			require.NoError(t, w.engine.RegisterQController(named{fmt.Sprintf("Link%dController", i)}))
+		}
+
+		page := w.drawn()
+		assert.Less(t, len(page.nodes()), 121)
+		assert.Equal(t, "322", textOf(page.find("small")[0]))
+
+		for _, node := range page.nodes() {
+			parsePage(t, w.get("/"+attribute(node, "href"))).check(t, attribute(node, "href"))
+		}
+
+		grouped := 0
+
+		for row := range page.find("tbody")[0].ChildNodes() {
+			if row.Type == html.ElementNode && strings.Contains(attribute(row, "data-group"), "…") {
+				grouped++
+			}
+		}
+
+		assert.Greater(t, grouped, 300)
+		assert.Equal(t, http.StatusNotFound, w.get("/group?name=None").Code)
+	})
+}
+
 // The list can be searched without a script, and what is not found is said.
 func TestSearchWithoutScript(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -167,6 +241,8 @@ func FuzzNamesOnPages(f *testing.F) {
 		inWorld(t, func(w *world) {
 			w.populate([]string{name})
 
+			w.drawn()
+
 			c := &crawl{world: w, most: 40, seen: map[string]bool{}}
 			c.visit("/")
 		})
@@ -189,13 +265,26 @@ func (w *world) populate(names []string) {
 	synctest.Wait()
 }
 
+// drawn waits until the first page has its picture.
+func (w *world) drawn() *parsedPage {
+	w.Helper()
+	w.get("/")
+	synctest.Wait()
+
+	page := parsePage(w.T, w.get("/"))
+	require.NotEmpty(w, page.find("svg"))
+
+	return page
+}
+
 // crawl follows links from page to page.
 type crawl struct {
 	*world
 
 	prefix string
-	// most bounds how many pages are looked at.
+	// most bounds how many pages are looked at, and secret is on none of them.
 	most    int
+	secret  string
 	seen    map[string]bool
 	visited []string
 }
@@ -207,6 +296,10 @@ func (c *crawl) visit(address string) *parsedPage {
 	handler := http.StripPrefix(c.prefix, c.handler)
 	answer := ask(handler, http.MethodGet, "localhost", address)
 	require.Equal(c, http.StatusOK, answer.Code, "%.300s: %.2000s", address, answer.Body)
+
+	if c.secret != "" {
+		require.NotContains(c, answer.Body.String(), c.secret, address)
+	}
 
 	page := parsePage(c.T, answer)
 	page.check(c.T, address)
@@ -275,6 +368,28 @@ func (p *parsedPage) find(name string) (all []*html.Node) {
 	}
 
 	return all
+}
+
+// nodes are the nodes of the picture.
+func (p *parsedPage) nodes() (all []*html.Node) {
+	for _, a := range p.find("a") {
+		if strings.HasPrefix(attribute(a, "class"), "node ") {
+			all = append(all, a)
+		}
+	}
+
+	return all
+}
+
+// node is the node of a controller in the picture, or nil.
+func (p *parsedPage) node(controller string) *html.Node {
+	for _, node := range p.nodes() {
+		if attribute(node, "data-controller") == controller {
+			return node
+		}
+	}
+
+	return nil
 }
 
 // text is the text of the elements of a name.
@@ -417,3 +532,18 @@ func (r *thing) Metadata() *resource.Metadata { return &r.md }
 func (r *thing) Spec() any { return struct{ Text string }{"<script>alert(1)</script>"} }
 
 func (r *thing) DeepCopy() resource.Resource { return &thing{r.md.Copy()} }
+
+// sensitive is a thing whose type says that it is.
+type sensitive struct {
+	thing
+
+	text string
+}
+
+func (r *sensitive) Spec() any { return struct{ Text string }{r.text} }
+
+func (r *sensitive) DeepCopy() resource.Resource { return &sensitive{thing{r.md.Copy()}, r.text} }
+
+func (r *sensitive) ResourceDefinition() meta.ResourceDefinitionSpec {
+	return meta.ResourceDefinitionSpec{Type: r.md.Type(), DefaultNamespace: r.md.Namespace(), Sensitivity: meta.Sensitive}
+}

@@ -8,6 +8,7 @@ func (h *Handler) routePages(mux *http.ServeMux) {
 	for path, p := range map[string]page{
 		"/{$}":        {takes: []string{"q"}, answer: h.pageOfEngine},
 		"/picture":    {answer: h.pageOfPicture},
+		"/group":      {needs: []string{"name"}, answer: h.pageOfGroup},
 		"/controller": {needs: []string{"name"}, answer: h.pageOfController},
 		"/pass":       {needs: []string{"controller", "number"}, answer: h.pageOfPass},
 		"/passes":     {takes: []string{"controller"}, answer: h.pageOfPasses},

@@ -529,6 +529,8 @@
 		}
 	}
 
+	const mostProblems = 50; // as many as the server tells
+
 	function problemsHeard(running, problems) {
 		const page = document.createElement("div");
 
@@ -549,7 +551,11 @@
 
 		if (problems.length > 0) {
 			page.append(line("ul", "problems", ""));
-			page.lastChild.append(...problems.map((text) => line("li", "", printable(text))));
+			page.lastChild.append(...problems.slice(0, mostProblems).map((text) => line("li", "", printable(text))));
+
+			if (problems.length > mostProblems) {
+				page.lastChild.append(line("li", "", `and ${problems.length - mostProblems} more`));
+			}
 		}
 
 		morphChildren(byId("problems"), page);

@@ -142,8 +142,13 @@ func (b *browser) picture(name string) {
 		return
 	}
 
-	picture := got(b, chromedp.CaptureScreenshot())
-	require.NoError(b, os.WriteFile(filepath.Join(*pictures, url.QueryEscape(name)+".png"), picture, 0o644))
+	b.capture(filepath.Join(*pictures, url.QueryEscape(name)+".png"))
+}
+
+// capture writes what the page looks like to a file.
+func (b *browser) capture(file string) {
+	b.Helper()
+	require.NoError(b, os.WriteFile(file, got(b, chromedp.CaptureScreenshot()), 0o644))
 }
 
 // clean checks that the page has neither complained nor asked anybody but its own server.

@@ -42,11 +42,16 @@ func TestAThousandControllers(t *testing.T) {
 	require.Equal(t, 1000, value[int](b, `document.querySelectorAll("#controllers tr").length`))
 	t.Logf("the list was there after %v", time.Since(began))
 
-	began = time.Now()
+	asked := time.Now()
+	began = asked
 	b.do(chromedp.SendKeys(chromedp.ID("search"), "Family07"))
 	b.until(`document.getElementById("count").textContent === "20 of 1000"`)
 	t.Logf("the search was answered after %v", time.Since(began))
 	require.Equal(t, 20, value[int](b, `[...document.querySelectorAll("#controllers tr")].filter((row) => row.checkVisibility()).length`))
+
+	b.until(`document.querySelector("#picture svg")`)
+	t.Logf("the picture was there after %v", time.Since(asked))
+	b.until(`document.querySelectorAll("#picture .node.found").length > 0`)
 	b.picture("thousand")
 
 	b.do(chromedp.KeyEvent("\x1b"))
