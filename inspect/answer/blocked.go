@@ -59,8 +59,10 @@ type search struct {
 	book   *cause.Book
 
 	// path is what the search has come by on its way, found what it has looked at, and obstacles how many.
-	path      []subject
-	found     map[subject]*api.Obstacle
+	path  []subject
+	found map[subject]*api.Obstacle
+	// soft are circles of those that may wait for each other, and may not.
+	soft      map[*api.Obstacle]bool
 	obstacles int
 	// lists are the kinds that were listed.
 	lists map[api.Ref][]resource.Resource
@@ -115,7 +117,7 @@ func (a *Answers) search(ctx context.Context) (*search, error) {
 
 	return &search{
 		Answers: a, ctx: ctx, health: a.cfg.Engine.Health(), edges: edges, book: a.cfg.Engine.Book(),
-		found: map[subject]*api.Obstacle{}, lists: map[api.Ref][]resource.Resource{},
+		found: map[subject]*api.Obstacle{}, soft: map[*api.Obstacle]bool{}, lists: map[api.Ref][]resource.Resource{},
 	}, nil
 }
 
@@ -140,6 +142,11 @@ func (s *search) look(at subject, look func(o *api.Obstacle)) *api.Obstacle {
 
 	if i := slices.Index(s.path, at); i >= 0 {
 		o.Kind, o.Text = api.ObstacleCycle, s.circle(s.path[i:])
+
+		if !s.certain(s.path[i:]) {
+			o.Kind = api.ObstacleWaiting
+			s.soft[o] = true
+		}
 
 		return o
 	}
@@ -172,7 +179,14 @@ func (s *search) look(at subject, look func(o *api.Obstacle)) *api.Obstacle {
 
 // inCircle tells whether what was found depends on where the search came from.
 func (s *search) inCircle(o *api.Obstacle) bool {
-	return o.Kind == api.ObstacleCycle || o.Kind == api.ObstacleCut || slices.ContainsFunc(o.Because, s.inCircle)
+	return o.Kind == api.ObstacleCycle || s.soft[o] || o.Kind == api.ObstacleCut || slices.ContainsFunc(o.Because, s.inCircle)
+}
+
+// certain tells whether those wait for each other that a circle leads by: whoever has yet to let go of a resource in teardown does.
+// What is missing may not be needed.
+func (s *search) certain(steps []subject) bool {
+	return slices.ContainsFunc(steps, func(at subject) bool { return at.role == holds }) &&
+		!slices.ContainsFunc(steps, func(at subject) bool { return at.role != holds && at.controller != "" })
 }
 
 func (s *search) circle(steps []subject) string {
@@ -247,13 +261,13 @@ func (s *search) finalizer(name resource.Finalizer, ref api.Ref) *api.Obstacle {
 	case holder.Kind == api.ObstacleNone:
 		return &api.Obstacle{
 			Kind: api.ObstacleWaiting, Resource: &ref, Controller: name, Pass: holder.Pass,
-			Text: fmt.Sprintf("%s keeps its finalizer on %s, and nothing is known that would keep it from letting go", name, ref),
+			Text: fmt.Sprintf("%s keeps its finalizer on %s, and nothing is known that would keep it from letting go%s", name, ref, s.said(name, ref)),
 			Do:   "look at its last passes",
 		}
 	case holder.Kind == api.ObstacleWaiting && len(holder.Because) == 0:
 		return &api.Obstacle{
 			Kind: api.ObstacleWaiting, Resource: &ref, Controller: name, Pass: holder.Pass, Because: holder.Because,
-			Text: fmt.Sprintf("%s keeps its finalizer on %s: %s", name, ref, holder.Text),
+			Text: fmt.Sprintf("%s keeps its finalizer on %s: %s%s", name, ref, holder.Text, s.said(name, ref)),
 			Do:   "look at its last passes",
 		}
 	}
@@ -290,7 +304,11 @@ func (s *search) running(ref api.Ref, res resource.Resource, o *api.Obstacle) {
 	o.Because = append(o.Because, s.rivalries(ref)...)
 
 	for _, c := range s.concerned(ref, res, len(broken) > 0) {
-		if because := s.controller(c.controller, c.role, &ref); because.Kind != api.ObstacleNone {
+		because := s.controller(c.controller, c.role, &ref)
+
+		// What is there is there for who reads it, although its controller may wait to do more.
+		asked := len(s.path) == 1 || len(broken) > 0
+		if because.Kind != api.ObstacleNone && (asked || !weak(because.Kind) && because.Kind != api.ObstacleCondition) {
 			o.Because = append(o.Because, because)
 		}
 	}
@@ -362,12 +380,11 @@ func rivalText(r *rivalry.Rivalry) string {
 
 // answer completes an answer with its roots.
 func (s *search) answer(b *api.Blocked) *api.Blocked {
-	b.Roots = []api.BlockedRoot{}
-	rootsOf(b.Tree, &b.Roots)
+	b.Roots = rootsOf(b.Tree)
 	b.Waits = b.Tree.Kind != api.ObstacleNone
 
 	// What is found without passes needs none.
-	certain := len(b.Roots) > 0 && slices.Index(alarm, b.Roots[0].Kind) < slices.Index(alarm, api.ObstacleMissing)
+	certain := len(b.Roots) > 0 && !weak(b.Roots[0].Kind)
 	if b.Note = s.note; !certain && remembered(s.book) == 0 {
 		b.Note = notes(b.Note, noteOfNone(0))
 	}
@@ -375,30 +392,58 @@ func (s *search) answer(b *api.Blocked) *api.Blocked {
 	return b
 }
 
-// alarm is how telling the kinds of obstacles are, where they are roots.
+// alarm is how telling the kinds of obstacles are, where they are roots. Those from missing on are weak: what is missing may not
+// be needed, and of what merely waits nobody has said why.
 var alarm = []api.ObstacleKind{
 	api.ObstacleEngine, api.ObstacleCycle, api.ObstacleOrphan, api.ObstacleStuck, api.ObstaclePaused, api.ObstacleEnded, api.ObstacleWatch,
-	api.ObstacleFailure, api.ObstacleRivalry, api.ObstacleMissing, api.ObstacleCondition, api.ObstacleUndestroyed, api.ObstacleDamped,
-	api.ObstacleBacklog, api.ObstacleWaiting, api.ObstacleTeardown, api.ObstacleCut, api.ObstacleNone,
+	api.ObstacleFailure, api.ObstacleRivalry, api.ObstacleCondition, api.ObstacleUndestroyed, api.ObstacleDamped, api.ObstacleBacklog,
+	api.ObstacleMissing, api.ObstacleWaiting, api.ObstacleTeardown, api.ObstacleCut, api.ObstacleNone,
 }
 
-func rootsOf(o *api.Obstacle, roots *[]api.BlockedRoot) {
+func rank(kind api.ObstacleKind) int { return slices.Index(alarm, kind) }
+
+func weak(kind api.ObstacleKind) bool { return rank(kind) >= rank(api.ObstacleMissing) }
+
+// rootsOf finds the roots of an answer, the most telling first.
+func rootsOf(tree *api.Obstacle) []api.BlockedRoot {
+	g := &gatherer{known: map[string]bool{}}
+	strong := g.gather(tree)
+
+	for i := range g.roots {
+		g.roots[i].Perhaps = strong && weak(g.roots[i].Kind)
+	}
+
+	slices.SortStableFunc(g.roots, func(a, b api.BlockedRoot) int { return rank(a.Kind) - rank(b.Kind) })
+
+	return append([]api.BlockedRoot{}, g.roots[:min(len(g.roots), mostRoots)]...)
+}
+
+// gatherer gathers the roots of an answer.
+type gatherer struct {
+	roots []api.BlockedRoot
+	known map[string]bool
+}
+
+// gather gathers the roots of an obstacle, and tells whether a strong one is among them. What is waited for in the end is a root; so
+// is what has failed, whatever it has met, and what says why it waits, unless something is found that is the reason for that.
+func (g *gatherer) gather(o *api.Obstacle) (strong bool) {
 	for _, because := range o.Because {
-		rootsOf(because, roots)
+		if g.gather(because) {
+			strong = true
+		}
 	}
 
-	if len(o.Because) > 0 || o.Kind == api.ObstacleNone {
-		return
+	if o.Kind == api.ObstacleNone {
+		return false
 	}
 
-	same := func(r api.BlockedRoot) bool { return r.Text == o.Text }
-	if slices.ContainsFunc(*roots, same) {
-		return
+	tells := o.Kind == api.ObstacleFailure || o.Kind == api.ObstacleCondition && !strong
+	if (tells || len(o.Because) == 0) && !g.known[o.Text] {
+		g.known[o.Text] = true
+		g.roots = append(g.roots, api.BlockedRoot{Kind: o.Kind, Text: o.Text, Do: o.Do, Resource: o.Resource, Controller: o.Controller})
 	}
 
-	*roots = append(*roots, api.BlockedRoot{Kind: o.Kind, Text: o.Text, Do: o.Do, Resource: o.Resource, Controller: o.Controller})
-
-	slices.SortStableFunc(*roots, func(a, b api.BlockedRoot) int { return slices.Index(alarm, a.Kind) - slices.Index(alarm, b.Kind) })
+	return strong || !weak(o.Kind) && (tells || len(o.Because) == 0)
 }
 
 func plural(n int, noun string) string {

@@ -99,3 +99,39 @@ func mayBeForgotten(book *cause.Book, d *api.ResourceDetail) bool {
 
 	return false
 }
+
+// mostEvident is how many roots and, of each, how many resources are looked at for what they say.
+const mostEvident = 4
+
+// evident adds to roots without a change what the pass has written, and what that says now: who asks for a pass that nothing in
+// the state has caused has seen something outside it, and the pass has brought it in.
+func (a *Answers) evident(ctx context.Context, book *cause.Book, roots []api.Root) []api.Root {
+	looked := 0
+
+	for i := range roots {
+		r := &roots[i]
+		if r.Kind != api.RootAsked || looked == mostEvident {
+			continue
+		}
+
+		looked++
+
+		p := book.Pass(r.Pass.Controller, r.Pass.Number)
+		if p == nil {
+			continue
+		}
+
+		for j := range min(len(p.Writes), mostEvident) {
+			res, err := a.cfg.State.Get(ctx, p.Writes[j].Resource.Pointer())
+			if err != nil || a.secret(ctx, res) != "" {
+				continue
+			}
+
+			if line := says(res); line != "" {
+				r.Text += fmt.Sprintf("; %s says: %s", p.Writes[j].Resource, line)
+			}
+		}
+	}
+
+	return roots
+}

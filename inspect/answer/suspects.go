@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-run/switchyard/adapter"
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/api"
+	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
@@ -218,14 +219,15 @@ func (s *search) concerns(p *cause.Pass, last bool, role role, ref api.Ref) bool
 		return true
 	}
 
-	return last && role != serves && slices.ContainsFunc(p.Reads, touches)
+	// Others may read it as well; who would make it under another id, or has yet to let go of it, is told by that.
+	return last && (role == holds || role == makes && s.renames(p.Controller, ref)) && slices.ContainsFunc(p.Reads, touches)
 }
 
 // met looks at what a pass has met: that it has failed, or still runs, and what of what it has read is missing, in teardown, or not
 // ready. It returns nil where there is nothing.
 func (s *search) met(c *runtime.ControllerHealth, p *cause.Pass, about *api.Ref) *api.Obstacle {
 	ref := passRef(p)
-	o := &api.Obstacle{Controller: p.Controller, Pass: &ref, Because: s.troubles(p)}
+	o := &api.Obstacle{Controller: p.Controller, Pass: &ref, Because: s.troubles(p, about)}
 	what := p.Controller
 
 	if p.Item.ID != "" {
@@ -269,7 +271,7 @@ func (s *search) met(c *runtime.ControllerHealth, p *cause.Pass, about *api.Ref)
 func (s *search) reported(p *cause.Pass, about *api.Ref) string {
 	for _, a := range slices.Concat(p.Writes, p.Reads) {
 		ref := refOf(a.Resource)
-		if ref.ID == "" || a.Resource == p.Item || about != nil && ref == *about || !s.edges.writes(p.Controller, ref.Type) {
+		if a.Resource == p.Item || about != nil && ref == *about || !s.makesIt(p, &a) {
 			continue
 		}
 
@@ -287,8 +289,11 @@ func (s *search) reported(p *cause.Pass, about *api.Ref) string {
 }
 
 // troubles are what is wrong with what a pass has read and torn down, as it is now.
-func (s *search) troubles(p *cause.Pass) (all []*api.Obstacle) {
+func (s *search) troubles(p *cause.Pass, about *api.Ref) (all []*api.Obstacle) {
 	done := map[api.Ref]bool{refOf(p.Item): true}
+	if about != nil {
+		done[*about] = true // it is looked at for it
+	}
 
 	for _, a := range slices.Concat(p.Writes, p.Reads) {
 		ref := refOf(a.Resource)
@@ -299,16 +304,17 @@ func (s *search) troubles(p *cause.Pass) (all []*api.Obstacle) {
 		done[ref] = true
 
 		// What it writes itself is no reason of its own, unless it waits for others to let go of it.
-		own := a.Verb != "" || s.edges.writes(p.Controller, ref.Type)
+		own := s.makesIt(p, &a) || ref.ID == "" && s.edges.writes(p.Controller, ref.Type)
 
 		switch {
 		case ref.ID == "" && own && p.Doing == cause.Waking:
 		case ref.ID == "":
-			all = append(all, s.listed(ref, own)...)
+			all = append(all, s.listed(ref, own, done)...)
 		case own:
 			if s.tearsDown(ref) {
 				all = append(all, s.resource(ref))
 			}
+		case a.Version == 0 && s.optional(p.Controller, a.Resource.Kind):
 		default:
 			if o := s.resource(ref); matters(o) {
 				all = append(all, o)
@@ -319,14 +325,65 @@ func (s *search) troubles(p *cause.Pass) (all []*api.Obstacle) {
 	return all
 }
 
+// makesIt tells whether what a pass has touched is something that it makes itself for what it is for, rather than for another item.
+func (s *search) makesIt(p *cause.Pass, a *cause.Access) bool {
+	if !s.edges.writes(p.Controller, a.Resource.Type) || a.Resource.ID == "" {
+		return false
+	}
+
+	return a.Verb != "" || p.Item.ID == "" || a.Resource.ID == p.Item.ID
+}
+
+// said is what a controller says, in resources of its own with the id of one that it holds, of how it gets on with that.
+func (s *search) said(name string, ref api.Ref) (text string) {
+	told := map[reduced.Key]bool{}
+
+	for _, p := range s.book.Passes(name) {
+		for _, w := range p.Writes {
+			if w.Resource.ID != ref.ID || told[w.Resource] || !s.edges.writes(name, w.Resource.Type) {
+				continue
+			}
+
+			told[w.Resource] = true
+
+			if res, err := s.cfg.State.Get(s.ctx, w.Resource.Pointer()); err == nil && s.secret(s.ctx, res) == "" {
+				if line := says(res); line != "" {
+					text += fmt.Sprintf("; %s says: %s", w.Resource, line)
+				}
+			}
+		}
+	}
+
+	return text
+}
+
+// optional tells whether a controller is known to do its work without a resource of a kind: a pass has missed one, and has
+// succeeded and written something nevertheless.
+func (s *search) optional(name string, kind reduced.Kind) bool {
+	all := s.book.Passes(name)
+
+	return slices.ContainsFunc(all, func(p cause.Pass) bool {
+		return p.Outcome == cause.Succeeded && len(p.Writes) > 0 && slices.ContainsFunc(p.Reads, func(a cause.Access) bool {
+			return a.Resource.Kind == kind && a.Resource.ID != "" && a.Version == 0
+		})
+	})
+}
+
 // matters tells whether something is in the way of who reads it. That nothing is wrong with it but that somebody waits is not.
 func matters(o *api.Obstacle) bool { return o.Kind != api.ObstacleNone }
 
-// listed are the resources of a kind that are in teardown or, unless only these are wanted, not ready.
-func (s *search) listed(kind api.Ref, teardowns bool) (all []*api.Obstacle) {
+// listed are the resources of a kind that are in teardown or, unless only these are wanted, not ready, but for those that were looked
+// at.
+func (s *search) listed(kind api.Ref, teardowns bool, done map[api.Ref]bool) (all []*api.Obstacle) {
 	for _, res := range s.list(kind) {
 		md := res.Metadata()
 		ref := api.Ref{Namespace: md.Namespace(), Type: md.Type(), ID: md.ID()}
+
+		if done[ref] {
+			continue
+		}
+
+		done[ref] = true
 
 		if md.Phase() == resource.PhaseTearingDown || !teardowns && len(s.conditions(ref, res)) > 0 {
 			all = append(all, s.resource(ref))

@@ -46,7 +46,7 @@ func (a *Answers) WhyResource(ctx context.Context, ref api.Ref) (*api.Why, error
 		}
 	}
 
-	why.Roots = roots.all()
+	why.Roots = a.evident(ctx, book, roots.all())
 
 	if more := len(count) - len(why.Trees); more > 0 {
 		why.Note = fmt.Sprintf("%s have written it that do not stand here", plural(more, "more controller"))

@@ -82,4 +82,6 @@ type BlockedRoot struct {
 	// Resource is what it is about, or Controller.
 	Resource   *Ref   `json:"resource,omitempty"`
 	Controller string `json:"controller,omitempty"`
+	// Perhaps tells that it may be of no account: something is missing that may not be needed, and there are better reasons.
+	Perhaps bool `json:"perhaps,omitempty"`
 }

@@ -42,8 +42,9 @@ func (t *text) line(indent int, format string, args ...any) {
 	t.WriteByte('\n')
 }
 
-// mostLines is how many roots are told to people: what is in the way of most of them is seen from a few.
-const mostLines = 8
+// mostLines is how many roots are told to people, since what is the matter is seen from a few, and mostPerhaps how many that may be of
+// no account.
+const mostLines, mostPerhaps = 8, 2
 
 // String is the answer for people: the root causes first, then how it came.
 func (w *Why) String() string {
@@ -151,15 +152,27 @@ func (b *Blocked) String() string {
 		t.line(0, "%s", b.Tree.Text)
 	}
 
+	perhaps := 0
+
 	for i, root := range b.Roots {
 		if i == 0 {
 			t.line(0, "waits in the end for")
 		}
 
-		if i == mostLines {
+		if root.Perhaps {
+			perhaps++
+		}
+
+		if i == mostLines || perhaps > mostPerhaps {
 			t.line(1, "and %d more", len(b.Roots)-i)
 
 			break
+		}
+
+		if root.Perhaps {
+			t.line(1, "perhaps: %s", root.Text)
+
+			continue
 		}
 
 		t.line(1, "%s", root.Text)
