@@ -199,7 +199,7 @@
 
 		scale = wanted > 0 ? Math.max(0.1, Math.min(4, wanted)) : wanted;
 
-		const drawn = scale > 0 ? scale : Math.max(scale < 0 ? 0.75 : 0.1, fit);
+		const drawn = scale > 0 ? scale : Math.max(scale < 0 ? 0.45 : 0.1, fit);
 
 		svg.setAttribute("width", Math.round(width * drawn));
 		svg.setAttribute("height", Math.round(height * drawn));
