@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 
@@ -79,6 +80,8 @@ type Set struct {
 	causes []Cause
 	more   uint64
 	one    [1]Cause // what mostly is enough, so that a set is one piece of memory
+
+	joined atomic.Pointer[joined] // what Shared has come to last, or nil
 }
 
 // SetOf returns the set of the causes that changes are, told through inputs of one kind.
@@ -98,8 +101,11 @@ func SetOf(changes []reduced.Metadata, input controller.InputKind) *Set {
 }
 
 // One returns the set of one cause.
-func One(c Cause) *Set {
-	s := &Set{one: [1]Cause{c}}
+func One(c Cause) *Set { return new(Set).Init(c) }
+
+// Init makes an empty set, which may be a part of something larger, that of one cause, and returns it.
+func (s *Set) Init(c Cause) *Set {
+	s.one[0] = c
 	s.causes = s.one[:]
 
 	return s
@@ -147,44 +153,25 @@ func (s *Set) add(c *Cause) {
 	}
 }
 
-// Gathering is the causes of a wakeup that is still to be taken: sets that are put together only when somebody wants to know.
-// It holds a few at a time.
-type Gathering struct {
-	sets [Most]*Set
-	n    int
-}
-
-// Add adds a set.
-func (g *Gathering) Add(s *Set) {
-	if g.n == Most {
-		s = g.Take().Then(s)
+// Shared is [Set.Then] where many have the same, as controllers that are woken for the same changes mostly do: the later set
+// remembers what has come of it last.
+func (s *Set) Shared(later *Set) *Set {
+	if s == nil || later == nil || s == later {
+		return s.Then(later)
 	}
 
-	g.sets[g.n] = s
-	g.n++
-}
-
-// Take returns all that was added, and is empty then. Nothing is nil.
-func (g *Gathering) Take() *Set {
-	if g.n == 0 {
-		return nil
+	if j := later.joined.Load(); j != nil && j.older == s {
+		return j.both
 	}
 
-	all := g.sets[0]
+	both := s.Then(later)
+	later.joined.Store(&joined{s, both})
 
-	if g.n > 1 {
-		all = &Set{causes: append(make([]Cause, 0, Most), all.causes...), more: all.more}
-
-		for _, s := range g.sets[1:g.n] {
-			all.addAll(s)
-		}
-	}
-
-	clear(g.sets[:g.n])
-	g.n = 0
-
-	return all
+	return both
 }
+
+// joined is what has come of a set behind an older one.
+type joined struct{ older, both *Set }
 
 // Reasons say why a pass was made beside changes, as a set.
 type Reasons uint8

@@ -14,9 +14,9 @@ import (
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
-func key(id string) reduced.Key {
-	return reduced.Key{Kind: reduced.Kind{Namespace: "net", Type: "Hosts"}, ID: id}
-}
+var hosts = reduced.Kind{Namespace: "net", Type: "Hosts"}
+
+func key(id string) reduced.Key { return reduced.Key{Kind: hosts, ID: id} }
 
 func one(id string, from, to uint64, events uint32, changed reduced.Change) cause.Cause {
 	return cause.Cause{Resource: key(id), Change: change(from, to, events, changed)}
@@ -49,18 +49,16 @@ func TestCausesSayWhatHasHappened(t *testing.T) {
 func TestSetsMergeAndCount(t *testing.T) {
 	t.Parallel()
 
-	var (
-		set *cause.Set
-		g   cause.Gathering
-	)
+	var set, shared, again *cause.Set
 
 	for i := range 3 * cause.Most {
 		c := cause.One(one(fmt.Sprint(i%(2*cause.Most)), uint64(i), uint64(i+1), 1, reduced.ChangeSpec))
 		set = set.Then(c)
-		g.Add(c)
+		shared, again = shared.Shared(c), again.Shared(c)
+		require.Same(t, shared, again)
 	}
 
-	for name, set := range map[string]*cause.Set{"one by one": set, "gathered": g.Take()} {
+	for name, set := range map[string]*cause.Set{"one by one": set, "shared": shared} {
 		tr := cause.New(cause.Config{Controller: "c"})
 		tr.Begin(&cause.Begin{Causes: set})
 
@@ -70,8 +68,8 @@ func TestSetsMergeAndCount(t *testing.T) {
 		require.Equal(t, one("0", 0, 2*cause.Most+1, 2, reduced.ChangeSpec), p.Causes[0], name)
 	}
 
-	require.Nil(t, g.Take())
 	require.Nil(t, (*cause.Set)(nil).Then(nil))
+	require.Nil(t, (*cause.Set)(nil).Shared(nil))
 }
 
 // A tracer remembers the passes that were made last, and those that run.
@@ -82,10 +80,10 @@ func TestTracersRememberTheLastPasses(t *testing.T) {
 	tr := cause.New(cause.Config{Controller: "c", Passes: 4})
 	tr.From(epoch)
 
-	long := tr.Begin(&cause.Begin{Item: key("long"), At: time.Second})
+	long := tr.Begin(&cause.Begin{Kind: &hosts, ID: "long", At: time.Second})
 
 	for i := range 10 {
-		o := tr.Begin(&cause.Begin{Item: key(fmt.Sprint(i)), At: time.Duration(i) * time.Minute, Own: change(0, 1, 1, reduced.ChangeCreated)})
+		o := tr.Begin(&cause.Begin{Kind: &hosts, ID: fmt.Sprint(i), At: time.Duration(i) * time.Minute, Own: change(0, 1, 1, reduced.ChangeCreated)})
 		o.Read(key("r"), 7)
 		o.Wrote("modify", key("w").Pointer(), 8, 9)
 		o.End(time.Duration(i)*time.Minute+time.Second, cause.Failed, errors.New("broken"), time.Minute)
@@ -147,8 +145,9 @@ func TestCallsAreInTheirPass(t *testing.T) {
 	require.Same(t, second, several.In(b))
 	require.Nil(t, several.In(t.Context()))
 
-	a.Rest()
+	first.End(0, cause.Succeeded, nil, 0)
 	require.Nil(t, several.In(a))
+	require.Same(t, second, several.In(b))
 }
 
 // Where nothing is remembered, everything can be called all the same.
@@ -162,7 +161,6 @@ func TestNothingIsRememberedOfNothing(t *testing.T) {
 	o.Wrote("update", key("w").Pointer(), 1, 0)
 	o.End(0, cause.Failed, errors.New("broken"), 0)
 	tr.From(time.Time{})
-	tr.Within(t.Context()).Rest()
 
 	require.Nil(t, tr.In(t.Context()))
 	require.Empty(t, tr.Passes())
@@ -176,7 +174,7 @@ func TestPassesTakeNoMemory(t *testing.T) {
 	set := cause.One(one("m", 1, 2, 1, reduced.ChangeSpec))
 
 	pass := func() {
-		o := tr.Begin(&cause.Begin{Item: k, Own: change(1, 2, 1, reduced.ChangeSpec), Causes: set})
+		o := tr.Begin(&cause.Begin{Kind: &hosts, ID: "a", Own: change(1, 2, 1, reduced.ChangeSpec), Causes: set})
 		o.Read(k, 1)
 		o.Read(k, 2)
 		o.Wrote("update", ptr, 3, 4)
@@ -197,7 +195,7 @@ func BenchmarkPass(b *testing.B) {
 	b.ReportAllocs()
 
 	for b.Loop() {
-		o := tr.Begin(&cause.Begin{Item: k, Own: change(1, 2, 1, reduced.ChangeSpec)})
+		o := tr.Begin(&cause.Begin{Kind: &hosts, ID: "a", Own: change(1, 2, 1, reduced.ChangeSpec)})
 		o.Read(k, 1)
 		o.Wrote("update", ptr, 3, 4)
 		o.End(0, cause.Succeeded, nil, 0)

@@ -172,19 +172,3 @@ func stackOf(failure error) string {
 
 	return string(stack)
 }
-
-func (o *Open) passLocked() Pass {
-	epoch := o.ring.tracer.epoch
-	p := Pass{
-		Controller: o.ring.tracer.cfg.Controller, Number: o.number, Doing: o.doing, Item: o.item,
-		Began: epoch.Add(o.began), Waited: max(o.waited, 0), Outcome: o.outcome, Failure: o.failure, Stack: o.stack, Again: o.again,
-		Causes: slices.Clone(o.causes.causes), More: o.causes.more, Reasons: o.reasons,
-		Reads: slices.Clone(o.reads), Writes: slices.Clone(o.writes), MoreReads: o.moreReads, MoreWrites: o.moreWrites,
-	}
-
-	if o.outcome != Running {
-		p.Ended = epoch.Add(o.end)
-	}
-
-	return p
-}

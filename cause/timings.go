@@ -82,4 +82,10 @@ func (r *ring) timeInto(all *Timings) {
 	defer r.mu.Unlock()
 
 	all.addAll(&r.timings)
+
+	for _, o := range r.passes {
+		if o.outcome == Running && o.with.Doing != Hooking {
+			all.Outcomes[Running]++
+		}
+	}
 }

@@ -54,8 +54,17 @@ type intake struct {
 type told struct {
 	explains bool
 	changes  []reduced.Metadata
-	first    cause.Cause // of the first change: what lies where others have lain may be something else
+	kind     controller.InputKind
 	because  *cause.Set
+	// first and version are of the first change: what lies where others have lain may be something else.
+	first   reduced.Key
+	version uint64
+}
+
+// are tells whether the changes are those of last time.
+func (t *told) are(changes []reduced.Metadata, kind controller.InputKind) bool {
+	return t.because != nil && len(t.changes) == len(changes) && &t.changes[0] == &changes[0] && t.kind == kind &&
+		t.version == changes[0].Facts.Version() && t.first == changes[0].Key()
 }
 
 // explain has it tell classic controllers why they are woken.
@@ -71,19 +80,19 @@ func (in *intake) because(changes []reduced.Metadata, kind controller.InputKind)
 		return nil
 	}
 
-	first := cause.Of(&changes[0], kind)
-	if t.because != nil && len(t.changes) == len(changes) && &t.changes[0] == &changes[0] && t.first == first {
+	if t.are(changes, kind) {
 		return t.because
 	}
 
-	t.changes, t.first, t.because = changes, first, cause.SetOf(changes, kind)
+	t.changes, t.kind, t.because = changes, kind, cause.SetOf(changes, kind)
+	t.first, t.version = changes[0].Key(), changes[0].Facts.Version()
 
 	return t.because
 }
 
 // forget lets go of the changes that were delivered.
 func (in *intake) forget() {
-	in.told.because, in.told.changes, in.told.first = nil, nil, cause.Cause{}
+	in.told.because, in.told.changes, in.told.first = nil, nil, reduced.Key{}
 }
 
 func newIntake(db *dependency.Database[*entry]) *intake {

@@ -120,3 +120,47 @@ func TestFailuresOfHooksAreRemembered(t *testing.T) {
 		require.Zero(t, timings, "hooks are no passes")
 	})
 }
+
+// What is mapped to a resource twice at once is told of once, also where something else waits to be told of.
+func TestWhatIsMappedTwiceIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, runtime.Config{Passes: cause.DefaultPasses}, nil)
+		w.register(&queued{
+			name:     "queue",
+			settings: controller.QSettings{Inputs: []controller.Input{sources(controller.InputQPrimary), targets(controller.InputQMapped)}},
+			reconcile: func(context.Context, controller.QRuntime, resource.Pointer) error {
+				time.Sleep(time.Minute)
+
+				return nil
+			},
+			mapInput: func(context.Context, controller.QRuntime, controller.ReducedResourceMetadata) ([]resource.Pointer, error) {
+				a, b := sourcePtr("a"), sourcePtr("b")
+
+				return []resource.Pointer{a, b, a, a}, nil
+			},
+		})
+		w.start()
+		synctest.Wait()
+		w.create(newSource("a", 0))
+		time.Sleep(time.Second)
+		w.create(newTarget("x", 0), newTarget("y", 0))
+		time.Sleep(time.Hour)
+
+		passes, err := w.Passes("queue")
+		require.NoError(t, err)
+
+		told := map[resource.ID]uint32{}
+
+		for i := range passes {
+			for _, c := range passes[i].Causes {
+				if passes[i].Doing == cause.Reconciling && passes[i].Item.ID == "a" {
+					told[c.Resource.ID] += c.Events
+				}
+			}
+		}
+
+		require.Equal(t, map[resource.ID]uint32{"a": 1, "x": 1, "y": 1}, told)
+	})
+}

@@ -27,8 +27,22 @@ type because struct {
 type more struct {
 	// facts are what is known of a resource that is to be mapped.
 	facts reduced.Facts
-	// causes are those of what was mapped to the resource, or nil.
+	// causes are those of what was mapped to the resource, or nil. Last is what they were merged with last: what is mapped to one
+	// resource twice at once is told of once.
 	causes *cause.Set
+	last   *more
+}
+
+// mappedFrom is about what is mapped because of a change, in one piece of memory.
+func mappedFrom(c cause.Cause) *more {
+	m := &struct {
+		more
+
+		set cause.Set
+	}{}
+	m.causes = m.set.Init(c)
+
+	return &m.more
 }
 
 // why is the reasons, and whether there is none but what the controller has done itself.
@@ -56,8 +70,10 @@ func merge(older, newer because) because {
 	case older.more == nil:
 	case newer.more == nil:
 		newer.more = older.more
+	case older.more == newer.more || older.more.last == newer.more:
+		newer.more = older.more
 	case older.more.causes != nil && newer.more.causes != nil:
-		newer.more = &more{causes: older.more.causes.Then(newer.more.causes)}
+		newer.more = &more{causes: older.more.causes.Then(newer.more.causes), last: newer.more}
 	default:
 		newer.more.facts = reduced.MergeFacts(older.more.facts, newer.more.facts)
 	}

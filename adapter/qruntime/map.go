@@ -32,35 +32,6 @@ func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, p *pass) (item
 	return items, skipped
 }
 
-// fewItems is how many items are compared one by one.
-const fewItems = 32
-
-// each returns the items, each once, in place and in order.
-func each(items []item) []item {
-	kept := items[:0]
-
-	if len(items) <= fewItems {
-		for _, it := range items {
-			if !slices.Contains(kept, it) {
-				kept = append(kept, it)
-			}
-		}
-
-		return kept
-	}
-
-	seen := make(map[item]struct{}, len(items))
-
-	for _, it := range items {
-		if _, again := seen[it]; !again {
-			seen[it] = struct{}{}
-			kept = append(kept, it)
-		}
-	}
-
-	return kept
-}
-
 // mapOnce appends what the controller maps the resource to. It is checked as a whole.
 func (a *Adapter) mapOnce(ctx context.Context, logger *zap.Logger, items []item, md reduced.Metadata) ([]item, error) {
 	a.cfg.Metrics.Maps()

@@ -11,7 +11,7 @@ func (a *Adapter) traces() bool { return a.cfg.Trace.Several() }
 
 // trace begins what is remembered of a pass.
 func (w *worker) trace(p *pass) *cause.Open {
-	begin := cause.Begin{Item: p.key(), At: p.began, Waited: max(p.began-w.since, 0), Reasons: w.reason.why.reasons(), Causes: w.reason.causes()}
+	begin := cause.Begin{Kind: p.kind, ID: p.item.id, At: p.began, Waited: max(p.began-w.since, 0), Reasons: w.reason.why.reasons(), Causes: w.reason.causes()}
 
 	if p.item.job == mapInput {
 		begin.Doing = cause.Mapping

@@ -177,7 +177,6 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	now := a.now()
 	ran := now - p.began
 
-	w.seat.Rest()
 	w.pass.Store(nil)
 	w.prepare()
 
@@ -290,8 +289,7 @@ func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Durat
 
 		reason := because{why: whyOf(cause.Mapped, p.own())}
 		if a.cfg.Trace != nil {
-			mapped = each(mapped) // what is put twice would be told of twice
-			reason.more = &more{causes: cause.One(cause.About(p.key(), p.facts, a.inputs[p.item.kind].mapped))}
+			reason.more = mappedFrom(cause.About(p.key(), p.facts, a.inputs[p.item.kind].mapped))
 		}
 
 		a.queue.PutAll(toReconcile(mapped, reason), laneOf(p.own()))

@@ -73,15 +73,15 @@ type Adapter struct {
 	counted    metrics.Classic
 	retry      atomic.Pointer[backoff.Retry] // nil before the first failure
 	recorder   adapter.Recorder
-	loop       sync.WaitGroup
-	limit      *limit   // nil without a deadline
-	trace      *tracing // nil where nothing is remembered
+	limit      *limit        // nil without a deadline
+	tracer     *cause.Tracer // nil where nothing is remembered
 
 	// wakeups are started by Start; running tells that they were.
 	wakeups wakeups
 	running atomic.Bool
 	// exited tells that the last Run has ended its goroutine; it belongs to the controller's goroutine.
 	exited bool
+	loop   sync.WaitGroup
 }
 
 // Init makes an adapter of a zero value, which may be a part of something larger.
@@ -95,8 +95,9 @@ func (a *Adapter) Init(cfg Config) {
 	}
 
 	if cfg.Guard.Trace != nil {
-		a.trace = &tracing{Tracer: cfg.Guard.Trace}
-		a.trace.From(cfg.Epoch)
+		a.tracer = cfg.Guard.Trace
+		a.tracer.From(cfg.Epoch)
+		a.wakeups.told = told{pending: noNews, taken: noNews}
 		cfg.Guard.Called = a.calls
 	}
 
@@ -123,13 +124,15 @@ func (a *Adapter) now() time.Duration { return a.shared.Clock.Since(a.shared.Epo
 
 // EventCh implements [controller.Runtime]: it delivers wakeups. To ask for it is to be done with the pass.
 func (a *Adapter) EventCh() <-chan controller.ReconcileEvent {
-	a.wakeups.ask(a.now)
+	open := a.wakeups.ask(a.now)
 
 	if a.limit != nil {
 		a.disarm()
 	}
 
-	a.finish(cause.Succeeded, nil, 0)
+	if open != nil {
+		open.End(a.now(), cause.Succeeded, nil, 0)
+	}
 
 	return a.wakeups.events
 }
@@ -147,8 +150,8 @@ func (a *Adapter) Wake(because *cause.Set, why cause.Reasons) {
 	var first bool
 
 	switch {
-	case a.trace != nil:
-		first = a.wakeups.wakeBecause(a.now(), because, why)
+	case a.tracer != nil:
+		first = a.wakeups.wakeBecause(a.now, because, why)
 	case len(a.wakeups.events) > 0: // whoever takes the pending one looks after this
 	default:
 		first = a.wakeups.wake(a.now())
@@ -162,13 +165,15 @@ func (a *Adapter) Wake(because *cause.Set, why cause.Reasons) {
 // ResetRestartBackoff implements [controller.Runtime]: the pass has ended, and the next failure counts as the first. It may
 // be called from any goroutine.
 func (a *Adapter) ResetRestartBackoff() {
-	a.wakeups.end()
+	open := a.wakeups.done()
 
 	if a.limit != nil {
 		a.disarm()
 	}
 
-	a.finish(cause.Succeeded, nil, 0)
+	if open != nil {
+		open.End(a.now(), cause.Succeeded, nil, 0)
+	}
 
 	if retry := a.retry.Load(); retry != nil {
 		retry.Reset()
@@ -184,7 +189,7 @@ func (a *Adapter) UpdateInputs(inputs []controller.Input) error {
 		a.begin()
 	}
 
-	if a.trace != nil {
+	if a.tracer != nil {
 		a.called()
 	}
 
@@ -210,7 +215,7 @@ func (a *Adapter) Start(ctx context.Context) {
 	since := now.Sub(a.shared.Epoch)
 	a.wakeups.start(since)
 
-	if a.trace != nil {
+	if a.tracer != nil {
 		a.wakeups.begins(since)
 	}
 

@@ -6,35 +6,54 @@ import (
 	"github.com/switchyard-run/switchyard/cause"
 )
 
-// news is why a controller was woken: by the wakeup that is pending, and by those before it that it has taken and not begun a
-// pass for.
-type news struct {
-	pending, taken       cause.Gathering
+// tracing is the pass of a controller. One event may wake thousands of controllers, and what is not where the wakeups are would
+// have to be fetched for each: so it lies there, and is small. The lock of the wakeups guards it.
+type tracing struct {
+	// open is the pass that runs, or nil; number is the wakeup that it was for, and begun tells that the Run that is called has
+	// done something.
+	open   *cause.Open
+	number uint32
+	begun  bool
+	// pendingWhy and takenWhy are reasons of what is in told.
 	pendingWhy, takenWhy cause.Reasons
-	// pendingSince and takenSince are when the first of them was sent, where there is one.
-	pendingSince, takenSince time.Duration
-	pendingThere, takenThere bool
+}
+
+// told is why a controller was woken, which only who wakes it looks at before it begins a pass. The lock of the wakeups guards it.
+type told struct {
+	// pending is why the wakeup was sent that is pending, and taken why those before it were that the controller has taken and
+	// not begun a pass for.
+	pending, taken news
+}
+
+// news is what has caused wakeups, and when the first of them was sent; below 0 is that none was.
+type news struct {
+	causes *cause.Set
+	since  time.Duration
+}
+
+// noNews is that no wakeup was sent.
+var noNews = news{since: -1}
+
+// later adds what was sent later.
+func (n *news) later(others news) {
+	switch {
+	case others.causes == nil:
+	case n.causes == nil:
+		n.causes = others.causes
+	default:
+		n.causes = n.causes.Shared(others.causes)
+	}
+
+	if n.since < 0 {
+		n.since = others.since
+	}
 }
 
 // noteLocked notes why the controller is about to be woken.
 func (w *wakeups) noteLocked(now time.Duration, because *cause.Set, why cause.Reasons) {
-	if w.news == nil {
-		w.news = &news{}
-	}
-
 	w.settleLocked()
-
-	n := w.news
-
-	if because != nil {
-		n.pending.Add(because)
-	}
-
-	n.pendingWhy |= why
-
-	if !n.pendingThere {
-		n.pendingSince, n.pendingThere = now, true
-	}
+	w.told.pending.later(news{because, now})
+	w.trace.pendingWhy |= why
 }
 
 // begins notes that the controller begins with a wakeup.
@@ -47,41 +66,21 @@ func (w *wakeups) begins(now time.Duration) {
 
 // settleLocked moves what was pending to what was taken, if it was.
 func (w *wakeups) settleLocked() {
-	n := w.news
+	t := &w.told
 
-	if len(w.events) > 0 || w.held {
+	if t.pending.since < 0 || len(w.events) > 0 || w.held {
 		return
 	}
 
-	if set := n.pending.Take(); set != nil {
-		n.taken.Add(set)
-	}
-
-	n.takenWhy |= n.pendingWhy
-	n.pendingWhy = 0
-
-	if n.pendingThere && !n.takenThere {
-		n.takenSince, n.takenThere = n.pendingSince, true
-	}
-
-	n.pendingThere = false
-}
-
-// tracing is what is remembered of the passes of a controller. The lock of the wakeups guards the fields below the first.
-type tracing struct {
-	*cause.Tracer
-
-	// open is the pass that runs, or nil; number is the wakeup that it was for.
-	open   *cause.Open
-	number uint32
-	// begun tells that the Run that is called has done something.
-	begun bool
+	t.taken.later(t.pending)
+	w.trace.takenWhy |= w.trace.pendingWhy
+	t.pending, w.trace.pendingWhy = noNews, 0
 }
 
 // called begins a pass at the first call in it. What a controller does before its first wakeup, or after it has said that it
 // is done, is a pass as well, which nothing has caused.
 func (a *Adapter) called() {
-	w, t := &a.wakeups, a.trace
+	w, t := &a.wakeups, &a.wakeups.trace
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,38 +95,50 @@ func (a *Adapter) called() {
 
 	begin := cause.Begin{Doing: cause.Waking, At: now, Waited: -1}
 
-	if n := w.news; w.openLocked() && n != nil {
+	if w.openLocked() {
 		w.settleLocked()
 
-		begin.Causes, begin.Reasons = n.taken.Take(), n.takenWhy
-		n.takenWhy = 0
+		taken := &w.told.taken
+		begin.Causes, begin.Reasons = taken.causes, t.takenWhy
 
-		if n.takenThere {
-			begin.Waited, n.takenThere = max(now-n.takenSince, 0), false
+		if taken.since >= 0 {
+			begin.Waited = max(now-taken.since, 0)
 		}
+
+		*taken, t.takenWhy = noNews, 0
 	} else if !t.begun {
 		begin.Reasons = cause.Started
 	}
 
 	t.number, t.begun = number, true
-	t.open = t.Begin(&begin)
+	t.open = a.tracer.Begin(&begin)
+}
+
+// closeLocked takes the pass that runs, or nil, to be ended.
+func (t *tracing) closeLocked() *cause.Open {
+	open := t.open
+	if open != nil {
+		t.open = nil // and nothing is written where nothing is to be
+	}
+
+	return open
 }
 
 // finish ends the pass, if one is open.
 func (a *Adapter) finish(outcome cause.Outcome, err error, again time.Duration) {
-	t := a.trace
-	if t == nil {
+	if a.tracer == nil {
 		return
 	}
 
-	a.wakeups.mu.Lock()
-	open := t.open
-	t.open = nil
+	w := &a.wakeups
+
+	w.mu.Lock()
+	open := w.trace.closeLocked()
 
 	if outcome != cause.Succeeded {
-		t.begun = false // there will be another Run
+		w.trace.begun = false // there will be another Run
 	}
-	a.wakeups.mu.Unlock()
+	w.mu.Unlock()
 
 	if open != nil {
 		open.End(a.now(), outcome, err, again)

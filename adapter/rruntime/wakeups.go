@@ -32,7 +32,8 @@ type wakeups struct {
 	// held tells that a wakeup waits for the end of the pause.
 	held  bool
 	pause *adapter.Pause // the one in which the controller is, or nil
-	news  *news          // nil before there is any, and where nobody asks
+	trace tracing        // of no use where nothing is remembered, as told
+	told  told
 }
 
 // start makes the channel with a wakeup in it.
@@ -53,13 +54,21 @@ func (w *wakeups) wake(now time.Duration) bool {
 }
 
 // wakeBecause is wake for somebody who says why.
-func (w *wakeups) wakeBecause(now time.Duration, because *cause.Set, why cause.Reasons) bool {
+func (w *wakeups) wakeBecause(now func() time.Duration, because *cause.Set, why cause.Reasons) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.noteLocked(now, because, why)
+	if len(w.events) > 0 || w.held {
+		w.told.pending.later(news{because, w.told.pending.since})
+		w.trace.pendingWhy |= why
 
-	return w.wakeLocked(now)
+		return false
+	}
+
+	at := now()
+	w.noteLocked(at, because, why)
+
+	return w.wakeLocked(at)
 }
 
 func (w *wakeups) wakeLocked(now time.Duration) bool {
@@ -98,6 +107,16 @@ func (w *wakeups) end() {
 	w.endLocked()
 }
 
+// done is end that returns what is remembered of the pass, or nil, to be ended as well.
+func (w *wakeups) done() *cause.Open {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.endLocked()
+
+	return w.trace.closeLocked()
+}
+
 func (w *wakeups) endLocked() {
 	w.ended = w.takenLocked()
 
@@ -106,8 +125,8 @@ func (w *wakeups) endLocked() {
 	}
 }
 
-// ask ends the pass because the controller asks for the channel.
-func (w *wakeups) ask(now func() time.Duration) {
+// ask is done for a controller that asks for the channel.
+func (w *wakeups) ask(now func() time.Duration) *cause.Open {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -120,6 +139,8 @@ func (w *wakeups) ask(now func() time.Duration) {
 	}
 
 	w.endLocked()
+
+	return w.trace.closeLocked()
 }
 
 // begin tells that a Run begins, after the pause that it returns, if there is one.

@@ -1,0 +1,162 @@
+package cause
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/resource"
+
+	"github.com/switchyard-run/switchyard/reduced"
+)
+
+// mostAccesses is how many reads, and how many writes, of one pass are remembered.
+const mostAccesses = 16
+
+// Open is a pass that runs, or has run. Nil is a pass of which nothing is remembered, and may be called as well.
+type Open struct {
+	// ring is where it has its place. Its lock guards the fields below.
+	ring *ring
+
+	// seat is where it was begun, number which pass it is, and with what it has begun with.
+	seat   *seat
+	number uint64
+	with   Begin
+	// end is when it has ended, outcome with what, again when it is to be made again, and failed what few passes have.
+	end     time.Duration
+	outcome Outcome
+	again   time.Duration
+	failed  *failed
+	// reads and writes are the first ones, moreReads and moreWrites count the others.
+	reads, writes         []Access
+	moreReads, moreWrites int
+}
+
+// failed is what is told of a failure.
+type failed struct{ text, stack string }
+
+func (o *Open) beginLocked(s *seat, number uint64, b *Begin) {
+	o.seat, o.number, o.outcome = s, number, Running
+	o.with = *b
+
+	if len(o.reads) > 0 {
+		clear(o.reads)
+		o.reads, o.moreReads = o.reads[:0], 0
+	}
+
+	if len(o.writes) > 0 {
+		clear(o.writes)
+		o.writes, o.moreWrites = o.writes[:0], 0
+	}
+}
+
+// Read notes that the pass has read a resource in a version, 0 if it was not there, or with an empty id, several of a kind.
+func (o *Open) Read(key reduced.Key, version uint64) {
+	if o == nil {
+		return
+	}
+
+	r := o.ring
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if len(o.reads) < mostAccesses {
+		o.reads = append(o.reads, Access{Resource: key, Version: version})
+	} else {
+		o.moreReads++
+	}
+}
+
+// Wrote notes that the pass has made a version of a resource in one of its lives, or with version 0, that it has changed it
+// and is not told which version came of it.
+func (o *Open) Wrote(verb string, ptr resource.Pointer, version uint64, life int64) {
+	if o == nil {
+		return
+	}
+
+	r, key := o.ring, reduced.KeyOf(ptr)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if len(o.writes) < mostAccesses {
+		o.writes = append(o.writes, Access{Resource: key, Verb: verb, Version: version, Life: life})
+	} else {
+		o.moreWrites++
+	}
+}
+
+// End ends the pass. Again is when the next one was asked for, 0 for not at all.
+func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.Duration) {
+	if o == nil {
+		return
+	}
+
+	var f *failed
+
+	if failure != nil {
+		f = &failed{failure.Error(), stackOf(failure)}
+	}
+
+	r := o.ring
+
+	r.mu.Lock()
+	o.end, o.outcome, o.again, o.failed = at, outcome, again, f
+
+	if o.seat.at == o {
+		o.seat.at = nil
+	}
+
+	if o.with.Doing != Hooking {
+		r.timings.endedLocked(o)
+	}
+	r.mu.Unlock()
+}
+
+// endedLocked counts a pass that has ended.
+func (t *Timings) endedLocked(o *Open) {
+	t.Outcomes[o.outcome]++
+	t.Durations.add(o.end - o.with.At)
+
+	if o.with.Waited >= 0 {
+		t.Waits.add(o.with.Waited)
+	}
+}
+
+// passLocked returns what is remembered of the pass by now.
+func (o *Open) passLocked() Pass {
+	t, with := o.ring.tracer, &o.with
+	p := Pass{
+		Controller: t.cfg.Controller, Number: o.number, Doing: with.Doing, Began: t.epoch.Add(with.At), Waited: max(with.Waited, 0),
+		Outcome: o.outcome, Reasons: with.Reasons,
+		Reads: slices.Clone(o.reads), Writes: slices.Clone(o.writes), MoreReads: o.moreReads, MoreWrites: o.moreWrites,
+	}
+
+	if with.Kind != nil {
+		p.Item = reduced.Key{Kind: *with.Kind, ID: with.ID}
+	}
+
+	var causes Set
+
+	if with.Own.Events > 0 {
+		causes.add(&Cause{p.Item, with.Own})
+	}
+
+	if with.Causes != nil {
+		causes.addAll(with.Causes)
+	}
+
+	p.Causes, p.More = causes.causes, causes.more
+
+	if o.outcome == Running {
+		return p
+	}
+
+	p.Ended, p.Again = t.epoch.Add(o.end), o.again
+
+	if o.failed != nil {
+		p.Failure, p.Stack = o.failed.text, o.failed.stack
+	}
+
+	return p
+}
