@@ -9,6 +9,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
@@ -32,6 +33,10 @@ func build(name string, st state.State, opts ...options.Option) (engine, error) 
 	switch name {
 	case oursName:
 		return runtime.NewRuntime(st, zap.NewNop(), opts...)
+	case tracedName:
+		return runtime.New(st, zap.NewNop(), runtime.Config{Options: opts, Passes: cause.DefaultPasses})
+	case untracedName:
+		return runtime.New(st, zap.NewNop(), runtime.Config{Options: opts})
 	case peerName:
 		return peer.NewRuntime(st, zap.NewNop(), opts...)
 	default:

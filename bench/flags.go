@@ -20,7 +20,7 @@ type settings struct {
 	peerLimit time.Duration
 	profiles  string
 
-	quick, list, write, json, capacity bool
+	quick, list, write, json, capacity, tracing bool
 }
 
 // The defaults of a full run and of a quick one.
@@ -55,6 +55,8 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 	flags.BoolVar(&s.json, "json", false, "print all figures as JSON instead of a table")
 	flags.BoolVar(&s.capacity, "capacity", false, "run 10,000 controllers, 1,000,000 cached resources and 1,000,000 queued items in one process instead")
 
+	flags.BoolVar(&s.tracing, "tracing", false, fmt.Sprintf("compare this engine with itself, with passes remembered and without (default workloads are those of routing, default rounds %d)", tracingRounds))
+
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -86,6 +88,14 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 		return nil, errors.New("-write needs all contenders, and writes a table: leave out -engine and -json")
 	}
 
+	if s.tracing && (s.write || given["engine"] || given["sizes"]) {
+		return nil, errors.New("-tracing has a table of its own, and its contenders are this engine twice at one size: leave out -write, -engine and -sizes")
+	}
+
+	if s.tracing && !given["run"] {
+		run = tracingRows
+	}
+
 	var err error
 
 	if s.run, err = regexp.Compile(run); err != nil {
@@ -111,6 +121,11 @@ func (s *settings) defaults() {
 	if s.quick {
 		s.sizes = []float64{1}
 		rounds, limit = quickRounds, quickLimit
+	}
+
+	if s.tracing {
+		s.sizes = []float64{1}
+		rounds = tracingRounds
 	}
 
 	if s.rounds == 0 {

@@ -91,6 +91,9 @@ func compare(ctx context.Context, s *settings, chosen []*workload, out, progress
 	}
 
 	table := report(r, outcomes)
+	if s.tracing {
+		table = tracingReport(r, outcomes)
+	}
 
 	if s.write && interrupted == nil {
 		if err := rewrite(page, table); err != nil {

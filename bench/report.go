@@ -320,6 +320,11 @@ func worthText(w *workload, value float64) string {
 		return fmt.Sprintf("%.0f B", value)
 	}
 
+	return secondsText(value)
+}
+
+// secondsText renders a time.
+func secondsText(value float64) string {
 	switch {
 	case value >= 1:
 		return number(value) + " s"

@@ -51,6 +51,10 @@ type runner struct {
 
 // contenders returns who runs a workload.
 func (r *runner) contenders(w *workload) []string {
+	if r.settings.tracing {
+		return []string{untracedName, tracedName}
+	}
+
 	var names []string
 
 	for _, name := range []string{peerName, oursName, floorName} {
@@ -96,6 +100,8 @@ func (r *runner) rounds(w *workload, size int) int {
 	switch {
 	case size != r.nominal(w):
 		return min(r.settings.rounds, growthRounds)
+	case r.settings.tracing:
+		return r.settings.rounds
 	case w.target > 0 && w.target < 2:
 		return closeCalls * r.settings.rounds
 	default:
@@ -161,6 +167,10 @@ func (r *runner) round(ctx context.Context, w *workload, s *series, round int) e
 	default:
 		s.Figures = append(s.Figures, f)
 		result = worthText(w, w.worth(f))
+
+		if r.settings.tracing {
+			result = secondsText(f.cpu()) + " of the processor, " + secondsText(f.time())
+		}
 	}
 
 	fmt.Fprintf(r.progress, "%s size %d round %d %s: %s\n", w.name, s.Size, round+1, s.Contender, result)
