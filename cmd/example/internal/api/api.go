@@ -117,8 +117,8 @@ func removeStale(ctx context.Context, path string) error {
 	return os.Remove(path)
 }
 
-// allow is what clients may do: read everything, and ask for restarts. All else belongs to the controllers.
-func allow(_ context.Context, access state.Access) error {
+// Allow is what clients may do: read everything, and ask for restarts. All else belongs to the controllers.
+func Allow(_ context.Context, access state.Access) error {
 	if access.Verb.Readonly() || access.Verb == state.Create && access.ResourceType == resources.RestartRequestType {
 		return nil
 	}
@@ -146,6 +146,9 @@ func (in inbox) Create(ctx context.Context, r resource.Resource, opts ...state.C
 	return in.CoreState.Create(ctx, r, opts...)
 }
 
+// Offered is the state as clients have it, over whatever they come.
+func Offered(st state.CoreState) state.CoreState { return state.Filter(inbox{st}, Allow) }
+
 // Server offers the state on one listener.
 type Server struct {
 	inner *grpc.Server
@@ -157,7 +160,7 @@ type Server struct {
 func Serve(listener net.Listener, st state.CoreState, logger *zap.Logger) *Server {
 	s := &Server{inner: grpc.NewServer(), done: make(chan struct{})}
 
-	v1alpha1.RegisterStateServer(s.inner, server.NewState(state.Filter(inbox{st}, allow)))
+	v1alpha1.RegisterStateServer(s.inner, server.NewState(Offered(st)))
 
 	go func() { // ends with Stop
 		defer close(s.done)

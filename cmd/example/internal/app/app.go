@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 
 	"github.com/cosi-project/runtime/pkg/controller"
@@ -18,6 +19,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
 	"github.com/jonboulle/clockwork"
 
+	"github.com/switchyard-run/switchyard/apply"
 	"github.com/switchyard-run/switchyard/inspect"
 
 	"github.com/switchyard-run/switchyard/cmd/example/internal/api"
@@ -215,7 +217,7 @@ func (p *plane) start() {
 		})
 		handler := web.Handler(web.Source{
 			Graph: p.graph, Missing: p.missing, Notes: p.notes, Health: p.health, Inspect: p.inspect,
-			Hosts: p.hosts(), Token: p.opts.Token, Logger: p.opts.Logger,
+			Apply: p.apply(), Hosts: p.hosts(), Token: p.opts.Token, Logger: p.opts.Logger,
 		})
 		p.pages, p.listeners.pages = web.Serve(l, handler, p.opts.Logger), nil
 
@@ -227,6 +229,17 @@ func (p *plane) start() {
 
 		fmt.Fprintf(out, "grpc    %s:%s\n", l.Addr().Network(), l.Addr())
 	}
+}
+
+// apply takes resources from whoever may ask for a page, if it was asked for.
+func (p *plane) apply() http.Handler {
+	if !p.opts.Apply {
+		return nil
+	}
+
+	return apply.New(apply.Config{
+		State: api.Offered(p.state), Allow: api.Allow, Hosts: p.hosts(), Logger: p.opts.Logger.Named("apply"),
+	})
 }
 
 // hosts are the names that pages may be asked for by, beside local ones: those of this machine if others may ask.

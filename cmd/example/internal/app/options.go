@@ -26,6 +26,8 @@ type Options struct {
 	HTTPOpen bool
 	// Token is what whoever asks for a page has to know; nil for nothing.
 	Token *guard.Token
+	// Apply takes resources beside the pages: what a client of the state API may write, and no more.
+	Apply bool
 	// GRPC is the address of the state API; the zero value for none.
 	GRPC api.Address
 	// Once asks to converge, to tell what came of it and to stop, without opening a port.

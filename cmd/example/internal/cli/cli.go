@@ -118,6 +118,7 @@ func (p Program) run(args []string) int {
 	flags.StringVar(&opts.HTTP, "http", "127.0.0.1:8080", "where to serve pages, as `host:port`; empty for nowhere")
 	flags.BoolVar(&opts.HTTPOpen, "http-open", false, "allow -http an address that others than the users of this machine can connect to; needs -http-token-file")
 	flags.StringVar(&token, "http-token-file", "", "have the pages ask for the token in this `file`, which nobody but you may read (default no token)")
+	flags.BoolVar(&opts.Apply, "apply", false, "take resources at /apply of the pages, as YAML: what may be written by -grpc, and no more")
 	flags.StringVar(&grpc, "grpc", "", "where to offer the state, as `address` unix:PATH or tcp:HOST:PORT on the loopback interface (default nowhere)")
 	flags.BoolVar(&opts.Once, "once", false, "converge, print all resources, stop, and exit with 0 or, if the machine did not get ready, 1; opens no port")
 	flags.DurationVar(&opts.Timeout, "timeout", 30*time.Second, "how long -once may take to converge")

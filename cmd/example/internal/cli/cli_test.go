@@ -36,6 +36,7 @@ func TestMisuse(t *testing.T) {
 		{[]string{"stray"}, `unexpected argument "stray"`},
 		{[]string{"-grpc", "tcp:0.0.0.0:1"}, "-grpc: \"tcp:0.0.0.0:1\" is not on the loopback interface"},
 		{[]string{"-http", "8080"}, "-http: address 8080: missing port in address"},
+		{[]string{"-http", "", "-apply"}, "-apply: there are no pages"},
 		{[]string{"-timeout", "-1s"}, "-timeout: -1s is not above 0"},
 		{[]string{"-log-level", "loud"}, "loud"},
 		{[]string{"graph", "-format", "png"}, `-format: "png" is none of mermaid, dot, svg, json`},

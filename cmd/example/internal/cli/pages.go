@@ -25,7 +25,10 @@ func readToken(path string) (*guard.Token, error) {
 // checkPages refuses addresses of the pages that are none, and those that others could connect to if that is not what was meant, or
 // if they could look as well.
 func checkPages(opts app.Options) error {
-	if opts.HTTP == "" {
+	switch {
+	case opts.HTTP == "" && opts.Apply:
+		return errors.New("-apply: there are no pages that could take resources; leave -http \"\" out")
+	case opts.HTTP == "":
 		return nil
 	}
 

@@ -32,6 +32,8 @@ type Source struct {
 	Health func() (running bool, problems []string)
 	// Inspect shows the engine, below /inspect/.
 	Inspect http.Handler
+	// Apply takes resources, at /apply; nil for no such place.
+	Apply http.Handler
 	// Hosts are names, beside local ones and addresses, that requests may be for.
 	Hosts []string
 	// Token is what whoever asks has to know; nil for nothing.
@@ -78,6 +80,10 @@ func Handler(src Source) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", guard.New(guard.Config{Hosts: src.Hosts, Page: anyPage, Logger: src.Logger}, src.pages()))
 	mux.Handle("/inspect/", http.StripPrefix("/inspect", src.Inspect)) // it has guards of its own
+
+	if src.Apply != nil {
+		mux.Handle("/apply", src.Apply) // so has this
+	}
 
 	if src.Token == nil {
 		return mux
