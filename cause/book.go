@@ -18,6 +18,9 @@ type Book struct {
 	passes map[string][]Pass
 	wrote  map[reduced.Key][]write
 	may    May
+	// firsts are the first passes that are remembered of controllers that have forgotten some, and more those that have written more
+	// than is remembered, the last one first.
+	firsts, more []*Pass
 }
 
 // May tells whether a controller may have made a change.
@@ -38,13 +41,24 @@ func NewBook(passes map[string][]Pass, may May) *Book {
 	b := &Book{passes: passes, wrote: map[reduced.Key][]write{}, may: may}
 
 	for _, all := range passes {
+		if len(all) > 0 && all[len(all)-1].Number > 1 {
+			b.firsts = append(b.firsts, &all[len(all)-1])
+		}
+
 		for i := range all {
+			if all[i].MoreWrites > 0 {
+				b.more = append(b.more, &all[i])
+			}
+
 			for j := range all[i].Writes {
 				access := &all[i].Writes[j]
 				b.wrote[access.Resource] = append(b.wrote[access.Resource], write{&all[i], access})
 			}
 		}
 	}
+
+	slices.SortFunc(b.firsts, lastFirst)
+	slices.SortFunc(b.more, lastFirst)
 
 	for _, all := range b.wrote {
 		slices.SortStableFunc(all, func(a, b write) int {
@@ -131,12 +145,12 @@ func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 
 // forgets tells whether some controller has forgotten passes since then that may have made changes of the cause.
 func (b *Book) forgets(c *Cause, since time.Time) bool {
-	for name, all := range b.passes {
-		if len(all) == 0 || !b.may(name, c.Resource, c.Changed) {
-			continue
+	for _, first := range b.firsts {
+		if !first.Began.After(since) {
+			break
 		}
 
-		if first := &all[len(all)-1]; first.Number > 1 && first.Began.After(since) {
+		if b.may(first.Controller, c.Resource, c.Changed) {
 			return true
 		}
 	}
@@ -146,21 +160,19 @@ func (b *Book) forgets(c *Cause, since time.Time) bool {
 
 // wroteMore returns the last pass before p that has written more than is remembered, and may have made changes of the cause since
 // then. It is nil if there is none.
-func (b *Book) wroteMore(p *Pass, c *Cause, since time.Time) (last *Pass) {
-	for _, name := range b.Controllers() {
-		for i := range b.passes[name] {
-			q := &b.passes[name][i]
-			if q.MoreWrites == 0 || q == p || q.Began.After(p.Began) || q.Outcome != Running && q.Ended.Before(since) || !b.may(name, c.Resource, c.Changed) {
-				continue
-			}
-
-			if last == nil || q.Began.After(last.Began) {
-				last = q
-			}
+func (b *Book) wroteMore(p *Pass, c *Cause, since time.Time) *Pass {
+	for _, q := range b.more {
+		if q != p && !q.Began.After(p.Began) && (q.Outcome == Running || !q.Ended.Before(since)) && b.may(q.Controller, c.Resource, c.Changed) {
+			return q
 		}
 	}
 
-	return last
+	return nil
+}
+
+// lastFirst orders passes by when they began, the last one first.
+func lastFirst(a, b *Pass) int {
+	return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.Controller, b.Controller), cmp.Compare(b.Number, a.Number))
 }
 
 // Before returns the pass before that was for the same, or nil if it is not remembered.
