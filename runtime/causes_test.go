@@ -21,6 +21,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/cause"
+	"github.com/switchyard-run/switchyard/inspect/answer"
+	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/runtime"
 )
@@ -443,6 +445,7 @@ func testCauses(t *testing.T, seed uint64) {
 	}
 
 	w.checkWriters()
+	w.checkRoots(ctx, w.kinds[:outside])
 	cancel()
 	running.Wait()
 }
@@ -581,6 +584,59 @@ func (w *causesWorld) checkWriters() {
 	}
 
 	require.Equal(w.t, w.made, found)
+}
+
+// checkRoots asks of each resource that controllers have written why it is as it is: what is said to come from outside has to be a
+// change that did, and since nothing is forgotten, where it began has to be found.
+func (w *causesWorld) checkRoots(ctx context.Context, outside []resource.Type) {
+	answers := answer.New(answer.Config{Engine: w.engine, State: w.state})
+
+	for key := range w.log {
+		if slices.Contains(outside, key.Type) {
+			continue
+		}
+
+		why, err := answers.WhyResource(ctx, api.Ref{Namespace: key.Namespace, Type: key.Type, ID: key.ID})
+		require.NoError(w.t, err)
+		require.NotEmpty(w.t, why.Roots, "%s:\n%s", key, why)
+
+		for _, root := range why.Roots {
+			if root.Kind == api.RootOutside {
+				w.checkRoot(&root, outside)
+			}
+		}
+
+		if last := w.book.WrittenBy(key.Pointer()); len(last) > 0 {
+			w.checkTrueRoots(last[len(last)-1], why)
+		}
+	}
+}
+
+// checkRoot finds the change from outside that a root is.
+func (w *causesWorld) checkRoot(root *api.Root, outside []resource.Type) {
+	require.Contains(w.t, outside, root.Resource.Type, root.Text)
+
+	p := w.book.Pass(root.Pass.Controller, root.Pass.Number)
+
+	require.True(w.t, slices.ContainsFunc(p.Causes, func(c cause.Cause) bool {
+		return c.Resource.Type == root.Resource.Type && c.Resource.ID == root.Resource.ID && slices.ContainsFunc(w.log[c.Resource], func(h happened) bool {
+			return h.to <= max(c.From, c.To) && w.outside[h.version(c.Resource)]
+		})
+	}), "%s %v", root.Text, p)
+}
+
+// checkTrueRoots looks for what was changed from outside and has woken a pass among the roots.
+func (w *causesWorld) checkTrueRoots(p *cause.Pass, why *api.Why) {
+	for i := range p.Causes {
+		c := &p.Causes[i]
+		if writers := w.book.Writers(p, c); writers.Others == 0 {
+			continue
+		}
+
+		require.True(w.t, slices.ContainsFunc(why.Roots, func(root api.Root) bool {
+			return root.Kind == api.RootOutside && root.Resource.Type == c.Resource.Type && root.Resource.ID == c.Resource.ID
+		}), "%s is not among the roots:\n%s", c, why)
+	}
 }
 
 // Nothing is remembered unless it is asked for, and of a controller that is not there nothing can be.

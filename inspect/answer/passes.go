@@ -96,7 +96,7 @@ func (a *Answers) PassOf(p *cause.Pass) api.Pass { return a.passOf(p) }
 
 func (a *Answers) passOf(p *cause.Pass) api.Pass {
 	out := api.Pass{
-		PassRef: passRef(p), Doing: p.Doing.String(), Began: p.Began, Outcome: p.Outcome.String(), Failure: p.Failure,
+		PassRef: passRef(p), Doing: p.Doing.String(), Began: p.Began, Outcome: p.Outcome.String(), Failure: p.Failure, Stack: p.Stack,
 		Again: api.SecondsOf(p.Again), Causes: make([]api.Cause, 0, len(p.Causes)), More: p.More, Reasons: reasonsOf(p.Reasons),
 		Reads: accessesOf(p.Reads), MoreReads: p.MoreReads, Writes: accessesOf(p.Writes), MoreWrites: p.MoreWrites, Title: p.Title(),
 	}

@@ -206,7 +206,7 @@ func (w *world) why(kind resource.Type, id resource.ID) string {
 
 	a, err := w.answers.WhyResource(w.t.Context(), ref(kind, id))
 
-	return w.screen("why", ref(kind, id).String(), a, err)
+	return w.screen("why", kind+" "+id+" -n "+ns, a, err)
 }
 
 func (w *world) whyController(name string) string {
@@ -222,7 +222,7 @@ func (w *world) blocked(kind resource.Type, id resource.ID) string {
 
 	a, err := w.answers.BlockedResource(w.t.Context(), ref(kind, id))
 
-	return w.screen("blocked", ref(kind, id).String(), a, err)
+	return w.screen("blocked", kind+" "+id+" -n "+ns, a, err)
 }
 
 func (w *world) blockedController(name string) string {
@@ -238,7 +238,7 @@ func (w *world) screen(question, about string, a fmt.Stringer, err error) string
 	w.t.Helper()
 	require.NoError(w.t, err)
 
-	return fmt.Sprintf("$ swy %s %s\n%s", question, api.Printable(about), a)
+	return fmt.Sprintf("$ swy %s %s\n%s", question, about, a)
 }
 
 // doors is a state in which kinds can not be watched.

@@ -185,7 +185,7 @@ func (m *machine) screen(question string, ref api.Ref, a fmt.Stringer, err error
 	m.t.Helper()
 	require.NoError(m.t, err)
 
-	return strings.ReplaceAll(fmt.Sprintf("$ swy %s %s\n%s", question, ref, a), m.dir, "/machine")
+	return strings.ReplaceAll(fmt.Sprintf("$ swy %s %s %s -n %s\n%s", question, ref.Type, ref.ID, ref.Namespace, a), m.dir, "/machine")
 }
 
 // eventually looks again and again whether something is so, and tells whether it has come to be.
