@@ -72,6 +72,7 @@ func TestFlags(t *testing.T) {
 		"-engine \"theirs\"":   {"-engine", "theirs"},
 		"-peer-limit":          {"-peer-limit", "-1s"},
 		"leave out":            {"-write", "-json"},
+		"table of its own":     {"-tracing", "-engine", "ours"},
 		"stands alone":         {"-capacity", "-quick"},
 		"unknown argument":     {"queue"},
 		"no workload matches":  {"-run", "nosuch"},
@@ -209,4 +210,27 @@ func TestRewrite(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("no markers"), 0o600))
 	assert.ErrorContains(t, rewrite(path, "new"), begin)
 	assert.ErrorContains(t, rewrite(path+".nosuch", "new"), "root of the repository")
+}
+
+func TestTracingTable(t *testing.T) {
+	s, err := parseFlags([]string{"-tracing"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, tracingRounds, s.rounds)
+
+	r := &runner{settings: s}
+	w, ok := named("fanout-one-event-4000")
+	require.True(t, ok)
+	require.True(t, s.run.MatchString(w.name))
+	require.Equal(t, []string{untracedName, tracedName}, r.contenders(w))
+	require.Equal(t, tracingRounds, r.rounds(w, w.size))
+
+	figure := func(cpu float64) []figures { return []figures{{CPU: cpu, Seconds: 2 * cpu, Ops: 1000, Allocs: 3000}} }
+	o := &outcome{workload: w, Name: w.name, Series: []*series{
+		{Size: w.size, Contender: untracedName, Figures: figure(1e-3)}, {Size: w.size, Contender: tracedName, Figures: figure(1.04e-3)},
+	}}
+	none := &outcome{workload: w, Name: "none"}
+	table := tracingReport(r, []*outcome{o, none})
+
+	require.Contains(t, table, "| fanout-one-event-4000 | 1.00 µs | 1.04 µs | 1.040 (1.040–1.040) | 40.0 ns | 2.00 µs | 2.08 µs | 1.040 (1.040–1.040) | 3.0, 3.0 |\n")
+	require.Contains(t, table, "| none | – |")
 }

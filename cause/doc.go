@@ -11,5 +11,6 @@
 // # What it costs
 //
 // Nothing is allocated for a pass once a controller has made as many as are remembered; memory is what the last passes came
-// to. The package starts no goroutine.
+// to, and before the first one there is none for them. A pass takes a lock when it begins and when it ends, which it shares with
+// whoever looks at passes, and with more than eight workers with some of the others. The package starts no goroutine.
 package cause
