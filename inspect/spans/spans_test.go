@@ -405,7 +405,7 @@ func TestMemoryIsBounded(t *testing.T) {
 
 	for i := range 100 * most {
 		item := reduced.Key{ID: fmt.Sprint(i)}
-		o := tr.Begin(&cause.Begin{Item: item})
+		o := tr.Begin(&cause.Begin{Kind: &item.Kind, ID: item.ID})
 		o.Wrote("modify", item.Pointer(), 1, 1)
 		o.End(0, cause.Succeeded, nil, 0)
 
@@ -489,7 +489,7 @@ func TestNamesAreSentAsText(t *testing.T) {
 
 	for _, name := range []string{"\xff", "a\nb", "\u202eturned", strings.Repeat("é", 10_000), "<b>"} {
 		e[name] = cause.New(cause.Config{Controller: name})
-		o := e[name].Begin(&cause.Begin{Item: reduced.Key{ID: name}, Causes: cause.One(cause.Cause{Resource: reduced.Key{ID: name}})})
+		o := e[name].Begin(&cause.Begin{Kind: &reduced.Kind{}, ID: name, Causes: cause.One(cause.Cause{Resource: reduced.Key{ID: name}})})
 		o.End(0, cause.Failed, errors.New(name), 0)
 	}
 
