@@ -91,6 +91,7 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 // write makes n changes, each of a resource of its own.
 func (w *world) write(from, n int) {
 	w.Helper()
+	time.Sleep(time.Millisecond) // a moment is before a look, or after it
 
 	for i := range n {
 		require.NoError(w, w.Create(w.Context(), conformance.NewIntResource("source", fmt.Sprint(from+i), 1)))

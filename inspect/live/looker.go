@@ -2,7 +2,6 @@ package live
 
 import (
 	"strconv"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -15,13 +14,12 @@ import (
 
 // looker looks at the engine again and again, and knows what it has seen the last time.
 type looker struct {
-	cfg      Config
+	cfg     Config
+	sampler sampler
+	// last is what was seen the last time.
+	last *snapshot
+	// follower is there while somebody follows.
 	follower *follow.Follower
-
-	// last is what was seen the last time, at when, and begun how many passes each controller had begun.
-	last  *snapshot
-	at    time.Time
-	begun map[string]uint64
 
 	// declarations are those of a revision.
 	declarations *answer.Declarations
@@ -29,37 +27,45 @@ type looker struct {
 }
 
 func newLooker(cfg Config) *looker {
-	return &looker{cfg: cfg, follower: follow.New(cfg.Engine)}
+	return &looker{cfg: cfg, sampler: sampler{engine: cfg.Engine}}
 }
 
 // look returns what is to be seen now if somebody watches, and which passes have ended since the last look if somebody follows.
 func (l *looker) look(watched, followed bool) (seen *snapshot, passes *lot) {
-	first, now := l.begun == nil, l.cfg.Clock.Now()
-	health := l.cfg.Engine.Health()
-	news := l.follower.Look(health)
+	now, health := l.cfg.Clock.Now(), l.cfg.Engine.Health()
 
 	if err := l.declare(); err != nil {
 		l.cfg.Logger.Warn("the declarations can not be shown", zap.Error(err))
 	}
 
-	rates := newRates()
-
-	if !first && watched {
-		rates = l.rate(&health, &news, now.Sub(l.at))
-	}
-
-	l.at, l.begun = now, begun(&health)
-
 	if watched {
+		rates := l.sampler.sample(&health, l.declarations, now)
 		l.last = l.last.next(l.cfg.Answers.OverviewOf(&health, l.revision, l.declarations.Findings), rates)
 		seen = l.last
+	} else {
+		l.sampler.seen = nil
 	}
 
-	if followed && !first {
-		passes = lotOf(l.cfg.Answers, &news)
+	return seen, l.follow(&health, followed)
+}
+
+// follow returns which passes have ended since the last look, if somebody follows. What was before that is nothing new.
+func (l *looker) follow(health *runtime.Health, followed bool) *lot {
+	switch {
+	case !followed:
+		l.follower = nil
+
+		return nil
+	case l.follower == nil:
+		l.follower = follow.New(l.cfg.Engine)
+		l.follower.Look(*health)
+
+		return nil
 	}
 
-	return seen, passes
+	news := l.follower.Look(*health)
+
+	return lotOf(l.cfg.Answers, &news)
 }
 
 // declare looks at the declarations if they have changed.
@@ -83,70 +89,6 @@ func (l *looker) declare() error {
 	return nil
 }
 
-func begun(h *runtime.Health) map[string]uint64 {
-	all := make(map[string]uint64, len(h.Controllers))
-	for i := range h.Controllers {
-		all[h.Controllers[i].Name] = h.Controllers[i].Passes
-	}
-
-	return all
-}
-
-// rate returns how often what has happened since the last look. What was forgotten before anybody could look is taken to have been
-// like what was not.
-func (l *looker) rate(h *runtime.Health, news *follow.News, since time.Duration) *rates {
-	r, seconds := newRates(), since.Seconds()
-
-	if seconds <= 0 {
-		return r
-	}
-
-	for i := range h.Controllers {
-		c := &h.Controllers[i]
-		before := l.begun[c.Name]
-
-		if c.Passes < before {
-			before = 0 // it was registered anew
-		}
-
-		if c.Passes > before {
-			r.passes[c.Name] = float64(c.Passes - before)
-		}
-	}
-
-	ended := map[string]uint64{}
-	for i := range news.Ended {
-		ended[news.Ended[i].Controller]++
-	}
-
-	for i := range news.Ended {
-		p := &news.Ended[i]
-		l.count(r, p, 1+float64(news.Forgotten[p.Controller])/float64(ended[p.Controller]))
-	}
-
-	r.divide(seconds)
-
-	return r
-}
-
-// count adds what a pass was woken for, and what it has written, as often as it stands for passes.
-func (l *looker) count(r *rates, p *cause.Pass, times float64) {
-	for i := range p.Causes {
-		if in, ok := l.declarations.Input(p.Controller, &p.Causes[i]); ok {
-			r.wakeups[inputOf{p.Controller, in}] += times * float64(p.Causes[i].Events)
-		}
-	}
-
-	for i := range p.Writes {
-		r.writes[outputOf{p.Controller, p.Writes[i].Resource.Type}] += times
-	}
-
-	// Writes that were made and not noted were like those that were.
-	if n := len(p.Writes); n > 0 && p.MoreWrites > 0 {
-		r.writes[outputOf{p.Controller, p.Writes[n-1].Resource.Type}] += times * float64(p.MoreWrites)
-	}
-}
-
 // rates are how often something happens in a second. What does not is not there.
 type rates struct {
 	passes  map[string]float64
@@ -163,6 +105,24 @@ type outputOf struct{ controller, typ string }
 
 func newRates() *rates {
 	return &rates{map[string]float64{}, map[inputOf]float64{}, map[outputOf]float64{}}
+}
+
+// count adds what a pass was woken for, and what it has written, as often as it stands for passes.
+func (r *rates) count(declared *answer.Declarations, p *cause.Pass, times float64) {
+	for i := range p.Causes {
+		if in, ok := declared.Input(p.Controller, &p.Causes[i]); ok {
+			r.wakeups[inputOf{p.Controller, in}] += times * float64(p.Causes[i].Events)
+		}
+	}
+
+	for i := range p.Writes {
+		r.writes[outputOf{p.Controller, p.Writes[i].Resource.Type}] += times
+	}
+
+	// Writes that were made and not noted were like the last one that was.
+	if n := len(p.Writes); n > 0 && p.MoreWrites > 0 {
+		r.writes[outputOf{p.Controller, p.Writes[n-1].Resource.Type}] += times * float64(p.MoreWrites)
+	}
 }
 
 func (r *rates) divide(seconds float64) {
