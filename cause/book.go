@@ -18,8 +18,8 @@ type Book struct {
 	passes map[string][]Pass
 	wrote  map[reduced.Key][]write
 	may    May
-	// firsts are the first passes that are remembered of controllers that have forgotten some, and more those that have written more
-	// than is remembered, the last one first.
+	// firsts are, of each controller that has forgotten passes, the first one that was made after all of these, and more those
+	// passes that have written more than is remembered, the last one first.
 	firsts, more []*Pass
 }
 
@@ -41,8 +41,8 @@ func NewBook(passes map[string][]Pass, may May) *Book {
 	b := &Book{passes: passes, wrote: map[reduced.Key][]write{}, may: may}
 
 	for _, all := range passes {
-		if len(all) > 0 && all[len(all)-1].Number > 1 {
-			b.firsts = append(b.firsts, &all[len(all)-1])
+		if first := sinceForgotten(all); first != nil {
+			b.firsts = append(b.firsts, first)
 		}
 
 		for i := range all {
@@ -71,6 +71,26 @@ func NewBook(passes map[string][]Pass, may May) *Book {
 
 // Passes returns the passes of a controller, the latest first.
 func (b *Book) Passes(controller string) []Pass { return b.passes[controller] }
+
+// SinceForgotten returns the first pass of a controller that was made after all that are forgotten. It is nil if none is.
+func (b *Book) SinceForgotten(controller string) *Pass { return sinceForgotten(b.passes[controller]) }
+
+// sinceForgotten looks for the last gap among the numbers. The earliest pass does not tell: of several workers one that has had
+// little to do remembers what it has done long ago, and the others have forgotten what they did since.
+func sinceForgotten(all []Pass) *Pass {
+	for i := range all {
+		before := uint64(0)
+		if i+1 < len(all) {
+			before = all[i+1].Number
+		}
+
+		if all[i].Number > before+1 {
+			return &all[i]
+		}
+	}
+
+	return nil
+}
 
 // Pass returns a pass by its number, or nil if it is not remembered.
 func (b *Book) Pass(controller string, number uint64) *Pass {

@@ -93,6 +93,22 @@ func TestWhoIsForgottenMayHaveMadeIt(t *testing.T) {
 	}
 }
 
+// Of several workers one may remember what it did long ago, and the others nothing of what they did since.
+func TestOldPassesHideNoGap(t *testing.T) {
+	t.Parallel()
+
+	before := pass("reader", 1, 0, "a", nil)
+	reader := pass("reader", 2, 10, "a", []cause.Cause{made("a", 1, 2, 1)})
+
+	for number, forgotten := range map[uint64]bool{2: false, 3: true} {
+		writer := []cause.Pass{pass("writer", number+1, 6, "w", nil), pass("writer", number, 5, "w", nil), pass("writer", 1, -1, "w", nil)}
+		book := cause.NewBook(map[string][]cause.Pass{"reader": {reader, before}, "writer": writer}, nil)
+
+		require.Equal(t, cause.Writers{Others: 1, Forgotten: forgotten}, book.Writers(book.Pass("reader", 2), &reader.Causes[0]))
+		require.Equal(t, forgotten, book.SinceForgotten("writer") != nil)
+	}
+}
+
 // A version is made once in each life of an id: what was written in another one is not the cause.
 func TestLivesAreToldApart(t *testing.T) {
 	t.Parallel()

@@ -131,8 +131,7 @@ func (s *search) waitsInLine(c *runtime.ControllerHealth, ref api.Ref) (waits, c
 		return false, false
 	}
 
-	all := s.book.Passes(c.Name)
-	if forgotten := len(all) > 0 && all[len(all)-1].Number > 1; !forgotten {
+	if s.book.SinceForgotten(c.Name) == nil {
 		return true, true // it was not looked at yet
 	}
 

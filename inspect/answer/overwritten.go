@@ -83,16 +83,11 @@ func explained(book *cause.Book, d *api.ResourceDetail) bool {
 // mayBeForgotten tells whether a controller that has to do with a resource has forgotten what it did when that was changed last.
 func mayBeForgotten(book *cause.Book, d *api.ResourceDetail) bool {
 	for _, name := range slices.Concat(d.Writers, d.Dependents) {
-		all := book.Passes(name)
-		if len(all) == 0 {
-			continue
-		}
-
-		if first := &all[len(all)-1]; first.Number > 1 && first.Began.After(*d.Updated) {
+		if first := book.SinceForgotten(name); first != nil && first.Began.After(*d.Updated) {
 			return true
 		}
 
-		if slices.ContainsFunc(all, func(p cause.Pass) bool { return p.MoreWrites > 0 && !p.Began.After(*d.Updated) }) {
+		if slices.ContainsFunc(book.Passes(name), func(p cause.Pass) bool { return p.MoreWrites > 0 && !p.Began.After(*d.Updated) }) {
 			return true
 		}
 	}
