@@ -84,6 +84,7 @@ func TestExitCodes(t *testing.T) {
 		{"why Service", 1, `"ServiceController"`},
 		{"why ServiceController#999999", 1, "only the last passes of each controller are remembered"},
 		{"blocked Nobody", 1, `there is no controller "Nobody"`},
+		{"blocked Nobody", 1, "\n  → swy controllers shows all"},
 		{"passes Nobody", 1, `there is no controller "Nobody"`},
 		{"graph --check", 1, "warnings: 1"},
 		{"apply -f /does/not/exist", 1, "no such file"},

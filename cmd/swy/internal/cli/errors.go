@@ -79,13 +79,14 @@ func explain(err error) string {
 		usage       *usageError
 		mistake     *selector.Error
 		stranger    *client.StrangerError
+		problem     *client.Problem
 	)
 
-	fmt.Fprintf(&b, "swy: %s\n", api.Printable(err.Error()))
-
-	do := ""
+	what, do := err.Error(), ""
 
 	switch {
+	case errors.As(err, &problem):
+		what, do = problem.Problem.Error, problem.Do
 	case errors.As(err, &refused):
 		do = refused.do
 	case errors.As(err, &unreachable):
@@ -101,6 +102,8 @@ func explain(err error) string {
 	case errors.As(err, &usage):
 		do = "swy --help, and swy COMMAND --help, say what there is"
 	}
+
+	fmt.Fprintf(&b, "swy: %s\n", api.Printable(what))
 
 	if do != "" {
 		fmt.Fprintf(&b, "  → %s\n", api.Printable(do))

@@ -92,7 +92,7 @@ func (q *asking) command(use, short, long, example string, ask func(context.Cont
 
 			answer, err := ask(ctx, c)
 			if err != nil {
-				return err
+				return q.unknown(err)
 			}
 
 			return q.answer(q.format, answer)
@@ -134,6 +134,20 @@ func (q *asking) about(ctx context.Context, c *client.Client, args []string) err
 	}
 
 	return nil
+}
+
+// unknown says where names and numbers are seen, if there is nothing of the one that was asked about.
+func (q *asking) unknown(err error) error {
+	problem := (*client.Problem)(nil)
+
+	switch {
+	case !errors.As(err, &problem) || !problem.NotFound() || q.ref != nil:
+		return err
+	case q.pass != nil:
+		return &refusedError{problem.Problem.Error, fmt.Sprintf("only the last passes of each controller are remembered: swy passes %s shows which", q.pass.Controller)}
+	default:
+		return &refusedError{problem.Problem.Error, "swy controllers shows all; a resource is asked about by its type and its id"}
+	}
 }
 
 // answer prints a document: its text, or all of it as JSON.
