@@ -80,6 +80,7 @@ func parsePages() map[string]*template.Template {
 		"short":           func(s api.Seconds) string { return s.String() },
 		"node":            func(w *api.WhyPass, depth int) whyNode { return whyNode{w, depth} },
 		"hurdle":          func(o *api.Obstacle, depth int) obstacleNode { return obstacleNode{o, depth} },
+		"reason":          reason,
 		"inc":             func(n int) int { return n + 1 },
 		"legend":          legend,
 		"states":          api.States,

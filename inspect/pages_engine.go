@@ -16,7 +16,6 @@ const mostRows = 2000
 
 // engineBody is the first page.
 type engineBody struct {
-	Running bool
 	// Problems are sentences, and Further is how many there are beside.
 	Problems        []string
 	Further         int
@@ -65,7 +64,7 @@ func (h *Handler) pageOfEngine(_ *http.Request, p params) (*view, error) {
 	}
 
 	body := &engineBody{
-		Running: overview.Running, Problems: overview.Problems, Findings: overview.Findings, Query: p["q"],
+		Problems: overview.Problems, Findings: overview.Findings, Query: p["q"],
 		States: countStates(overview.Controllers), Kinds: overview.Kinds, Picture: pic, Groups: pic.Groups,
 	}
 

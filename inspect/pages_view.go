@@ -78,3 +78,14 @@ type obstacleNode struct {
 
 // Open tells whether the node is unfolded.
 func (n obstacleNode) Open() bool { return n.Depth < openLevels }
+
+// reasons says in words what the reasons of passes are that are no changes.
+var reasons = map[string]string{
+	"start or resync": "started, or told to look at everything",
+	"retry":           "tried again, as it had failed",
+	"timer":           "asked to be run again: its time had come",
+	"asked for":       "asked for, without a change",
+	"mapped":          "named by MapInput",
+}
+
+func reason(name string) string { return cmp.Or(reasons[name], name) }

@@ -531,7 +531,7 @@
 
 	const mostProblems = 50; // as many as the server tells
 
-	function problemsHeard(running, problems) {
+	function problemsHeard(problems) {
 		const page = document.createElement("div");
 
 		const line = (name, className, text) => {
@@ -543,13 +543,9 @@
 			return element;
 		};
 
-		if (!running) {
-			page.append(line("p", "problem", "The engine does not run."));
-		} else if (problems.length === 0) {
+		if (problems.length === 0) {
 			page.append(line("p", "well", "No problems."));
-		}
-
-		if (problems.length > 0) {
+		} else {
 			page.append(line("ul", "problems", ""));
 			page.lastChild.append(...problems.slice(0, mostProblems).map((text) => line("li", "", printable(text))));
 
@@ -561,18 +557,18 @@
 		morphChildren(byId("problems"), page);
 	}
 
-	// What the pages show of the engine, for all that is not about a single controller.
-	let engine = { running: true, problems: [] };
+	// The revision of the declarations that the page shows.
+	let revision;
 
 	function overviewHeard(overview) {
 		const names = new Set(overview.controllers.map((c) => c.name));
 		const gone = [...known.keys(), ...rows.keys()].some((name) => !names.has(name));
 		const added = !partial() && overview.controllers.some((c) => !rows.has(c.name));
-		const redeclared = engine.revision !== undefined && engine.revision !== overview.revision;
+		const redeclared = revision !== undefined && revision !== overview.revision;
 
 		known.clear();
 		rates.clear();
-		engine = overview;
+		revision = overview.revision;
 		heard(overview.controllers);
 
 		if (gone || added || redeclared) {
@@ -581,7 +577,7 @@
 		}
 
 		show(overview.controllers.map((c) => c.name));
-		problemsHeard(overview.running, overview.problems);
+		problemsHeard(overview.problems);
 	}
 
 	function changeHeard(change) {
@@ -595,18 +591,18 @@
 		heard(changed);
 		ratesHeard(change);
 
-		if (change.revision !== engine.revision || added || change.gone) {
+		if (change.revision !== revision || added || change.gone) {
 			again();
 			drawn();
 		}
 
 		show([...changed.map((c) => c.name), ...(change.passes || []).map((rate) => rate.controller)]);
 
-		if (change.problems || change.running !== engine.running) {
-			problemsHeard(change.running, change.problems || engine.problems);
+		if (change.problems) {
+			problemsHeard(change.problems);
 		}
 
-		engine = { running: change.running, revision: change.revision, problems: change.problems || engine.problems };
+		revision = change.revision;
 	}
 
 	function show(names) {
