@@ -58,29 +58,35 @@ func NewRouter[T any](db *Database[T], visit func(target T, changes []reduced.Me
 func (r *Router[T]) VisitAlways() { r.every = true }
 
 // Route hands a batch of changes, each of another resource, to their dependents: those of the id, and those of the whole
-// kind.
+// kind. The batch may be in several parts. It costs least where changes of one kind stand together.
 //
 // A controller that declares an input anew, under another kind of input, by id or as a whole, has the new entry before
 // the old one is hidden. A walk may still miss both: the new one where it has passed already, the old one where it
 // comes to it. So what is walked beside a change is walked again, and if that happens time after time, changes have to
 // wait for the last walk; nobody is handed anything a second time. The targets must not change the database.
-func (r *Router[T]) Route(batch []reduced.Metadata) {
+func (r *Router[T]) Route(batch ...[]reduced.Metadata) {
 	r.db.routed.batches++
 
-	for len(batch) > 0 {
-		run := 1
-		for run < len(batch) && batch[run].Key().Kind == batch[0].Key().Kind {
-			run++
-		}
-
-		if index := r.db.index(batch[0].Key().Kind); index != nil {
-			r.run(index, batch[:run])
-		}
-
-		batch = batch[run:]
+	for _, part := range batch {
+		r.part(part)
 	}
 
 	r.forget()
+}
+
+func (r *Router[T]) part(part []reduced.Metadata) {
+	for len(part) > 0 {
+		run := 1
+		for run < len(part) && part[run].Key().Kind == part[0].Key().Kind {
+			run++
+		}
+
+		if index := r.db.index(part[0].Key().Kind); index != nil {
+			r.run(index, part[:run])
+		}
+
+		part = part[run:]
+	}
 }
 
 // Way is where the changes of one kind go, for whoever routes such changes again and again: it is looked up once, and again

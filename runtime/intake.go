@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/jonboulle/clockwork"
 
 	"github.com/switchyard-run/switchyard/cause"
@@ -15,31 +16,38 @@ import (
 )
 
 const (
-	// keepPending is the size of a pending set up to which its memory is kept for the next one.
+	// keepPending is how many changes of a kind may be pending for their memory to be kept for the next ones, and keepBundles for
+	// how many kinds it is.
 	keepPending = 4096
+	keepBundles = 64
 	// fewDependents is up to how many a watch delivers a change to itself, if nobody else is delivering.
 	fewDependents = 32
 )
 
 // intake is what lies between the two stages of the pipeline: the set of changed resources that nobody has been told of
-// yet, in the order in which they first became dirty. Watches put changes into it, the delivery takes all of it at once.
+// yet, kind by kind, in the order in which kinds and resources first became dirty. Watches put changes into it, the delivery
+// takes all of it at once.
 //
 // A watch that finds the pipeline idle delivers a single change for a few dependents itself, which saves an idle system a
 // change of goroutines on every wakeup. Any more would keep it from reading what the state has next.
 type intake struct {
 	router *dependency.Router[*entry]
 
-	// routing is held by whoever delivers; it guards batch, the buffer that was delivered last, and the divider.
+	// routing is held by whoever delivers; it guards batch, what was delivered last, the changes in it, and the divider.
 	routing sync.Mutex
-	batch   []reduced.Metadata
+	batch   []*bundle
+	changes [][]reduced.Metadata
 	// divides tells that there may be changes that are not for all at the same time, which are the divider's to deliver. Who
 	// delivers looks at nothing else of it. It is set at any time, and cleared by whoever delivers.
 	divides atomic.Bool
 
-	// mu guards pending and index, which hold the same keys.
+	// mu guards the fields below. Pending are the changes of each kind that has some, of is where they are, and count is how
+	// many there are. Spare are bundles to be used again.
 	mu      sync.Mutex
-	pending []reduced.Metadata
-	index   map[reduced.Key]int
+	pending []*bundle
+	of      map[reduced.Kind]*bundle
+	count   int
+	spare   []*bundle
 
 	// dirty holds one signal while pending is not empty and was not taken yet. Nobody waits to send on it.
 	dirty chan struct{}
@@ -47,6 +55,14 @@ type intake struct {
 	divider divider
 	// told is why the classic controller that was woken last was; it belongs to whoever delivers.
 	told told
+}
+
+// bundle is the pending changes of one kind, and where the one of each resource is. A controller gets the changes of a kind together,
+// which costs it less than one by one: so they are kept together, whatever comes in between.
+type bundle struct {
+	kind    reduced.Kind
+	changes []reduced.Metadata
+	index   map[resource.ID]int
 }
 
 // told is the causes that changes are, for the many controllers that are woken by the same ones. Explains is that somebody
@@ -97,7 +113,7 @@ func (in *intake) forget() {
 
 func newIntake(db *dependency.Database[*entry]) *intake {
 	return &intake{
-		router: dependency.NewRouter(db, (*entry).deliver), index: map[reduced.Key]int{}, dirty: make(chan struct{}, 1),
+		router: dependency.NewRouter(db, (*entry).deliver), of: map[reduced.Kind]*bundle{}, dirty: make(chan struct{}, 1),
 	}
 }
 
@@ -155,43 +171,79 @@ func (in *intake) deliverNow(way *dependency.Way[*entry], change []reduced.Metad
 	return true
 }
 
+// add adds changes of one kind.
 func (in *intake) add(changes []reduced.Metadata) {
+	if len(changes) == 0 {
+		return
+	}
+
 	in.mu.Lock()
 	defer in.mu.Unlock()
 
-	for i := range changes {
-		key := changes[i].Key()
+	b := in.bundleLocked(changes[0].Key().Kind)
 
-		if at, ok := in.index[key]; ok {
-			in.pending[at] = reduced.Merge(in.pending[at], changes[i])
+	for i := range changes {
+		id := changes[i].ID()
+
+		if at, ok := b.index[id]; ok {
+			b.changes[at] = reduced.Merge(b.changes[at], changes[i])
 
 			continue
 		}
 
-		in.index[key] = len(in.pending)
-		in.pending = append(in.pending, changes[i])
+		b.index[id] = len(b.changes)
+		b.changes = append(b.changes, changes[i])
+		in.count++
 	}
 }
 
-// take empties the set into the buffer that the caller has done with, and returns the changes.
-func (in *intake) take(done []reduced.Metadata) []reduced.Metadata {
-	if cap(done) > keepPending {
-		done = nil
+// bundleLocked returns where the pending changes of a kind are.
+func (in *intake) bundleLocked(kind reduced.Kind) *bundle {
+	if b := in.of[kind]; b != nil {
+		return b
 	}
 
-	clear(done)
+	var b *bundle
+
+	if last := len(in.spare) - 1; last >= 0 {
+		b, in.spare = in.spare[last], in.spare[:last]
+	} else {
+		b = &bundle{index: map[resource.ID]int{}}
+	}
+
+	b.kind = kind
+	in.of[kind] = b
+	in.pending = append(in.pending, b)
+
+	return b
+}
+
+// take empties the set, and returns what was in it. The caller has done with what he gives.
+func (in *intake) take(done []*bundle) []*bundle {
+	kept := 0
+
+	for _, b := range done {
+		// What was large is not kept: neither slices nor maps ever give memory back.
+		if kept == keepBundles || cap(b.changes) > keepPending {
+			continue
+		}
+
+		clear(b.changes)
+		clear(b.index)
+		b.kind, b.changes = reduced.Kind{}, b.changes[:0]
+		done[kept] = b
+		kept++
+	}
 
 	in.mu.Lock()
 	defer in.mu.Unlock()
 
-	taken := in.pending
-	in.pending = done[:0]
+	in.spare = append(in.spare, done[:min(kept, keepBundles-len(in.spare))]...)
 
-	if len(taken) > keepPending {
-		in.index = map[reduced.Key]int{} // a map that was large never gives its memory back
-	} else {
-		clear(in.index)
-	}
+	taken := in.pending
+	clear(done)
+	in.pending, in.count = done[:0], 0
+	clear(in.of)
 
 	return taken
 }
@@ -201,19 +253,25 @@ func (in *intake) len() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 
-	return len(in.pending)
+	return in.count
 }
 
 // deliver hands over what is pending. Routing is held by the caller.
 func (in *intake) deliver() {
 	in.batch = in.take(in.batch)
 
-	if in.divides.Load() {
-		in.divider.route(in.router, in.batch)
-	} else {
-		in.router.Route(in.batch)
+	for _, b := range in.batch {
+		in.changes = append(in.changes, b.changes)
 	}
 
+	if in.divides.Load() {
+		in.divider.route(in.router, in.changes)
+	} else {
+		in.router.Route(in.changes...)
+	}
+
+	clear(in.changes)
+	in.changes = in.changes[:0]
 	in.forget()
 }
 

@@ -42,28 +42,30 @@ func (d *divider) rival(name string) bool {
 	return slices.ContainsFunc(d.rivals, func(w *rivalry.Writer) bool { return w.Name() == name })
 }
 
-// route delivers a batch in order. A change that is not for everybody is routed by itself, as a wakeup for what comes before or
-// after it must not be taken for one that it has given.
-func (d *divider) route(router *dependency.Router[*entry], batch []reduced.Metadata) {
-	done := 0
+// route delivers batches of one kind each, in order. A change that is not for everybody is routed by itself, as a wakeup for what
+// comes before or after it must not be taken for one that it has given.
+func (d *divider) route(router *dependency.Router[*entry], batches [][]reduced.Metadata) {
+	for _, batch := range batches {
+		done := 0
 
-	for i := range batch {
-		rivals, forThem := d.finder.Delay(&batch[i])
-		if rivals == nil {
-			continue
+		for i := range batch {
+			rivals, forThem := d.finder.Delay(&batch[i])
+			if rivals == nil {
+				continue
+			}
+
+			router.Route(batch[done:i])
+			done = i + 1
+
+			d.deliver(batch[i], rivals, false)
+
+			if forThem != nil {
+				d.deliver(*forThem, rivals, true)
+			}
 		}
 
-		router.Route(batch[done:i])
-		done = i + 1
-
-		d.deliver(batch[i], rivals, false)
-
-		if forThem != nil {
-			d.deliver(*forThem, rivals, true)
-		}
+		router.Route(batch[done:])
 	}
-
-	router.Route(batch[done:])
 }
 
 // release delivers what was held back for long enough, and returns the rivalries that are over.
