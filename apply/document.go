@@ -52,7 +52,7 @@ func (r *reader) document(root *yaml.Node) *document {
 	}
 
 	if spec := fields["spec"]; spec != nil {
-		r.spec(spec, d.res.Spec())
+		r.spec(spec, d.res)
 	}
 
 	return d
@@ -154,15 +154,33 @@ func valueOf(mapping *yaml.Node, name string) *yaml.Node {
 // unknownField is how the library tells of a field that a type does not have.
 var unknownField = regexp.MustCompile(`^field (.*) not found in type .*$`)
 
+// unreadable is what is said of a value that is not to be repeated.
+const unreadable = "can not be read as what belongs there; it is not shown, since the type is sensitive"
+
+// sensitive tells whether values of a resource are not to be repeated to whoever reads what is wrong with them.
+func sensitive(res resource.Resource) bool {
+	provider, ok := res.(meta.ResourceDefinitionProvider)
+
+	return !ok || provider.ResourceDefinition().Sensitivity == meta.Sensitive
+}
+
 // spec reads a spec. What it does while it is read is no concern of who sends it.
-func (r *reader) spec(node *yaml.Node, into any) {
+func (r *reader) spec(node *yaml.Node, res resource.Resource) {
+	said := func(message string) string {
+		if sensitive(res) {
+			return unreadable
+		}
+
+		return message
+	}
+
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			r.fault(node, "spec", fmt.Sprintf("can not be read: %v", panicked))
+			r.fault(node, "spec", said(fmt.Sprintf("can not be read: %v", panicked)))
 		}
 	}()
 
-	err := node.Load(into, yaml.WithKnownFields())
+	err := node.Load(res.Spec(), yaml.WithKnownFields())
 
 	var several *yaml.LoadErrors
 
@@ -170,8 +188,8 @@ func (r *reader) spec(node *yaml.Node, into any) {
 	case err == nil:
 	case errors.As(err, &several):
 		for _, one := range several.Errors {
-			message := one.Err.Error()
-			if unknownField.MatchString(message) {
+			message := said(one.Err.Error())
+			if unknownField.MatchString(one.Err.Error()) {
 				message = "is not known"
 			}
 
@@ -183,7 +201,7 @@ func (r *reader) spec(node *yaml.Node, into any) {
 			r.fault(&yaml.Node{Line: one.Line, Column: one.Column}, field, message)
 		}
 	default:
-		r.fault(node, "spec", "can not be read: "+err.Error())
+		r.fault(node, "spec", said("can not be read: "+err.Error()))
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 type Config struct {
 	// State is where resources are read and written.
 	State state.CoreState
-	// Allow says which resources may be created and updated, as for [state.Filter]. It is asked before anything is written. The
-	// default is that all may be that have no owner.
+	// Allow says which resources may be created and updated, as for [state.Filter]. It is asked before anything is written, and before
+	// anything is said of what is there. The default is that all may be that have no owner.
 	Allow state.FilteringRule
 	// Hosts are names, beside local ones and addresses, that requests may be for.
 	Hosts []string

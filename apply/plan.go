@@ -61,17 +61,21 @@ func (h *handler) decideNew(ctx context.Context, s *step) {
 	md := s.res.Metadata()
 
 	switch {
+	case !h.allowed(ctx, s, state.Create):
 	case s.document.version:
 		s.refuse(http.StatusConflict, fmt.Sprintf("version %s is not there: the resource does not exist", md.Version()), "leave the version out to create it")
 	case !md.Finalizers().Empty():
 		s.refuse(http.StatusConflict, "it would be created with finalizers, which nobody would remove", "leave the finalizers out")
-	default:
-		h.allowed(ctx, s, state.Create)
 	}
 }
 
 func (h *handler) decideKnown(ctx context.Context, s *step, current resource.Resource) {
 	md, now := s.res.Metadata(), current.Metadata()
+
+	if !h.allowed(ctx, s, state.Update) {
+		return // nor does who may not write it hear whether it is what he has sent
+	}
+
 	s.result.Version = now.Version().String()
 
 	switch {
@@ -108,9 +112,7 @@ func (h *handler) decideKnown(ctx context.Context, s *step, current resource.Res
 		return
 	}
 
-	if h.allowed(ctx, s, state.Update) {
-		s.update = wanted
-	}
+	s.update = wanted
 }
 
 // same tells whether two resources are the same. Specs that can not be compared are not.
