@@ -169,7 +169,7 @@ func (h *Handler) pageOfKind(r *http.Request, p params) (*view, error) {
 
 // namespacesWritten are the namespaces in which passes are remembered to have written resources of a type.
 func (h *Handler) namespacesWritten(typ string) (namespaces []string) {
-	book := h.cfg.Engine.Book()
+	book := h.answers.Book()
 
 	for _, name := range book.Controllers() {
 		for _, pass := range book.Passes(name) {

@@ -40,7 +40,8 @@ type Config struct {
 
 // Answers answers questions about one engine. It is safe for concurrent use.
 type Answers struct {
-	cfg Config
+	cfg   Config
+	books *books
 }
 
 // New returns the answers of an engine.
@@ -53,7 +54,7 @@ func New(cfg Config) *Answers {
 		cfg.Show = func(resource.Type) bool { return false }
 	}
 
-	return &Answers{cfg}
+	return &Answers{cfg, &books{engine: cfg.Engine}}
 }
 
 // NotFoundError is that there is nothing of that name.

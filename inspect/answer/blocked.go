@@ -116,7 +116,7 @@ func (a *Answers) search(ctx context.Context) (*search, error) {
 	}
 
 	return &search{
-		Answers: a, ctx: ctx, health: a.cfg.Engine.Health(), edges: edges, book: a.cfg.Engine.Book(),
+		Answers: a, ctx: ctx, health: a.cfg.Engine.Health(), edges: edges, book: a.books.now(),
 		found: map[subject]*api.Obstacle{}, soft: map[*api.Obstacle]bool{}, lists: map[api.Ref][]resource.Resource{},
 	}, nil
 }

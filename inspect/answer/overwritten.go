@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cosi-project/runtime/pkg/resource"
+
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/reduced"
+	"github.com/switchyard-run/switchyard/stateadapter"
 )
 
 // overwritten adds to an answer what the resource says now, and what was done to it after the last pass that is remembered to have
@@ -71,7 +74,12 @@ func explained(book *cause.Book, d *api.ResourceDetail) bool {
 		for i := range p.Writes {
 			w := &p.Writes[i]
 
-			if w.Resource == key && (w.Version == 0 || strconv.FormatUint(w.Version, 10) == d.Version && (w.Life == 0 || w.Life == d.Created.UnixNano())) {
+			switch {
+			case w.Resource != key || w.Verb == string(stateadapter.Destroy):
+				// What was destroyed is not what is there now.
+			case w.Version == 0 && (w.Verb != string(stateadapter.Teardown) || d.Phase == resource.PhaseTearingDown.String()):
+				return true // whichever version has come of it
+			case strconv.FormatUint(w.Version, 10) == d.Version && (w.Life == 0 || w.Life == d.Created.UnixNano()):
 				return true
 			}
 		}

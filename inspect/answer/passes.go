@@ -25,15 +25,7 @@ func (a *Answers) Passes(name string, limit int) (*api.Passes, error) {
 
 		passes = own
 	} else {
-		book := a.cfg.Engine.Book()
-
-		for _, name := range book.Controllers() {
-			passes = append(passes, book.Passes(name)...)
-		}
-
-		slices.SortStableFunc(passes, func(a, b cause.Pass) int {
-			return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.Controller, b.Controller), cmp.Compare(b.Number, a.Number))
-		})
+		passes = latest(a.books.now(), limit)
 	}
 
 	if limit > 0 && len(passes) > limit {
@@ -41,6 +33,34 @@ func (a *Answers) Passes(name string, limit int) (*api.Passes, error) {
 	}
 
 	return &api.Passes{Passes: a.passesOf(passes), Note: noteOfNone(len(passes))}, nil
+}
+
+// latest returns the passes of all controllers, the latest first, up to a number; 0 is all.
+func latest(book *cause.Book, limit int) []cause.Pass {
+	var all []*cause.Pass
+
+	for _, name := range book.Controllers() {
+		passes := book.Passes(name)
+
+		for i := range passes {
+			all = append(all, &passes[i])
+		}
+	}
+
+	slices.SortStableFunc(all, func(a, b *cause.Pass) int {
+		return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.Controller, b.Controller), cmp.Compare(b.Number, a.Number))
+	})
+
+	if limit > 0 && len(all) > limit {
+		all = all[:limit]
+	}
+
+	passes := make([]cause.Pass, len(all))
+	for i, p := range all {
+		passes[i] = *p
+	}
+
+	return passes
 }
 
 // Pass returns one pass. The error is a [*NotFoundError] if it is not remembered.

@@ -1,14 +1,11 @@
 package answer
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 
-	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/runtime"
 )
@@ -22,7 +19,7 @@ func (a *Answers) Resource(ctx context.Context, ref api.Ref) (*api.ResourceDetai
 
 	d := &api.ResourceDetail{
 		Ref: ref, Finalizers: []api.Finalizer{}, Writers: append([]string{}, edges.writers[ref.Type]...), Dependents: edges.dependents(ref),
-		History: history(a.cfg.Engine.Book(), ref),
+		History: history(a.books.now(), ref),
 	}
 
 	res, err := a.cfg.State.Get(ctx, keyOf(ref).Pointer())
@@ -90,55 +87,4 @@ func (a *Answers) List(ctx context.Context, namespace resource.Namespace, typ re
 	}
 
 	return l, nil
-}
-
-// history is the versions of a resource that passes are remembered to have made, or to have been told of.
-func history(book *cause.Book, ref api.Ref) []api.Version {
-	key, all := keyOf(ref), []api.Version{}
-	made := map[uint64]bool{}
-
-	for _, p := range book.WrittenBy(key.Pointer()) {
-		for i := range p.Writes {
-			w := &p.Writes[i]
-			if w.Resource != key {
-				continue
-			}
-
-			by := passRef(p)
-			made[w.Version] = true
-			all = append(all, api.Version{Version: w.Version, Verb: w.Verb, By: &by, At: p.Began})
-		}
-	}
-
-	for _, name := range book.Controllers() {
-		told := book.Passes(name)
-
-		for i := range told {
-			all = append(all, seen(book, &told[i], ref, made)...)
-		}
-	}
-
-	slices.SortStableFunc(all, func(a, b api.Version) int {
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Version, a.Version))
-	})
-
-	return all
-}
-
-// seen is what a pass was told of, and nobody who is known has made.
-func seen(book *cause.Book, p *cause.Pass, ref api.Ref, known map[uint64]bool) (all []api.Version) {
-	for i := range p.Causes {
-		c := &p.Causes[i]
-		if c.Resource != keyOf(ref) || known[c.To] {
-			continue
-		}
-
-		if w := book.Writers(p, c); w.Others > 0 {
-			known[c.To] = true
-			by := passRef(p)
-			all = append(all, api.Version{Version: c.To, Verb: c.Changed.String(), SeenBy: &by, Forgotten: w.Forgotten, At: p.Began})
-		}
-	}
-
-	return all
 }

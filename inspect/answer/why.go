@@ -20,7 +20,7 @@ const (
 
 // WhyResource tells why a resource is as it is: who has written it last, and what has led to that.
 func (a *Answers) WhyResource(ctx context.Context, ref api.Ref) (*api.Why, error) {
-	book := a.cfg.Engine.Book()
+	book := a.books.now()
 	why := &api.Why{Resource: &ref, Roots: []api.Root{}, Trees: []*api.WhyPass{}}
 	by := book.WrittenBy(keyOf(ref).Pointer())
 
@@ -106,7 +106,7 @@ func (a *Answers) WhyPass(ref api.PassRef) (*api.Why, error) {
 		return nil, err
 	}
 
-	book := a.cfg.Engine.Book()
+	book := a.books.now()
 
 	p := book.Pass(ref.Controller, ref.Number)
 	if p == nil {
@@ -126,7 +126,7 @@ func (a *Answers) WhyController(name string) (*api.Why, error) {
 		return nil, err
 	}
 
-	book := a.cfg.Engine.Book()
+	book := a.books.now()
 	passes := book.Passes(name)
 
 	if len(passes) == 0 {
