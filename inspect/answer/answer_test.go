@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/controller/conformance"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/runtime"
@@ -56,4 +59,37 @@ func TestAnswers(t *testing.T) {
 		cancel()
 		require.NoError(t, <-done)
 	})
+}
+
+// What belongs to nobody was made from outside only if no controller that writes such things may have forgotten that it did.
+func TestWhatBelongsToNobodyMayBeForgotten(t *testing.T) {
+	t.Parallel()
+
+	st := state.WrapCore(namespaced.NewState(inmem.Build))
+	res := conformance.NewIntResource("app", "one", 1)
+	require.NoError(t, st.Create(t.Context(), res))
+
+	written := controller.DependencyEdge{ControllerName: "writer", EdgeType: controller.EdgeOutputShared, ResourceType: conformance.IntResourceType}
+	pass := func(number uint64) []cause.Pass {
+		return []cause.Pass{{Controller: "writer", Number: number, Began: time.Now().Add(time.Hour)}}
+	}
+
+	for _, c := range []struct {
+		edges  []controller.DependencyEdge
+		passes []cause.Pass
+		kind   api.RootKind
+	}{
+		{nil, nil, api.RootOutside},
+		{[]controller.DependencyEdge{written}, nil, api.RootForgotten},
+		{[]controller.DependencyEdge{written}, pass(1), api.RootOutside},
+		{[]controller.DependencyEdge{written}, pass(2), api.RootForgotten},
+	} {
+		engine := &plain{passes: map[string][]cause.Pass{"writer": c.passes}, graph: controller.DependencyGraph{Edges: c.edges}}
+
+		why, err := answer.New(answer.Config{Engine: engine, State: st}).
+			WhyResource(t.Context(), api.Ref{Namespace: "app", Type: conformance.IntResourceType, ID: "one"})
+		require.NoError(t, err)
+		require.Len(t, why.Roots, 1)
+		require.Equal(t, c.kind, why.Roots[0].Kind, why)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 
@@ -48,7 +49,7 @@ func (a *Answers) overwritten(ctx context.Context, book *cause.Book, why *api.Wh
 		root := api.Root{Kind: api.RootOutside, Resource: why.Resource, At: *d.Updated, Times: 1}
 		root.Text = fmt.Sprintf("%s v%s, from outside", why.Resource, d.Version)
 
-		if mayBeForgotten(book, d) {
+		if mayBeForgotten(book, *d.Updated, d.Writers, d.Dependents) {
 			root.Kind = api.RootForgotten
 			root.Text += " or by a pass that is forgotten"
 		}
@@ -88,14 +89,14 @@ func explained(book *cause.Book, d *api.ResourceDetail) bool {
 	return false
 }
 
-// mayBeForgotten tells whether a controller that has to do with a resource has forgotten what it did when that was changed last.
-func mayBeForgotten(book *cause.Book, d *api.ResourceDetail) bool {
-	for _, name := range slices.Concat(d.Writers, d.Dependents) {
-		if first := book.SinceForgotten(name); first != nil && first.Began.After(*d.Updated) {
+// mayBeForgotten tells whether some of the controllers have forgotten what they did at a moment.
+func mayBeForgotten(book *cause.Book, at time.Time, controllers ...[]string) bool {
+	for _, name := range slices.Concat(controllers...) {
+		if first := book.SinceForgotten(name); first != nil && first.Began.After(at) {
 			return true
 		}
 
-		if slices.ContainsFunc(book.Passes(name), func(p cause.Pass) bool { return p.MoreWrites > 0 && !p.Began.After(*d.Updated) }) {
+		if slices.ContainsFunc(book.Passes(name), func(p cause.Pass) bool { return p.MoreWrites > 0 && !p.Began.After(at) }) {
 			return true
 		}
 	}

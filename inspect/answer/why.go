@@ -76,11 +76,16 @@ func (a *Answers) unwritten(ctx context.Context, book *cause.Book, why *api.Why)
 	case d.Owner != "":
 		why.Note = fmt.Sprintf("no pass that is remembered has written it; it belongs to %s, which has written it before", d.Owner)
 	default:
-		why.Note = "no pass that is remembered has written it, and it belongs to no controller: it was made from outside"
+		kind, by := api.RootOutside, "from outside"
+		if remembered(book) == 0 && len(d.Writers) > 0 || d.Updated != nil && mayBeForgotten(book, *d.Updated, d.Writers) {
+			kind, by = api.RootForgotten, "from outside or by a pass that is forgotten"
+		}
+
+		why.Note = "no pass that is remembered has written it, and it belongs to no controller: it was made " + by
 		if d.Updated != nil {
 			why.Roots = append(why.Roots, api.Root{
-				Kind: api.RootOutside, Resource: why.Resource, At: *d.Updated, Times: 1,
-				Text: fmt.Sprintf("%s v%s, from outside", why.Resource, d.Version),
+				Kind: kind, Resource: why.Resource, At: *d.Updated, Times: 1,
+				Text: fmt.Sprintf("%s v%s, %s", why.Resource, d.Version, by),
 			})
 		}
 	}
