@@ -254,7 +254,7 @@ func TestWatch(t *testing.T) {
 	h, st := desk(t, open)
 	watch := h.begin("get", "notes", "-w", "-l", "app")
 
-	watch.stdout.wait(t, "EVENT   NAMESPACE   ID   VERSION   PHASE   TEXT")
+	watch.stdout.wait(t, "EVENT       NAMESPACE   ID   VERSION   PHASE   TEXT")
 
 	for _, id := range []string{"a", "b"} {
 		n := newNote(id, "x")

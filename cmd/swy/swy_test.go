@@ -143,7 +143,7 @@ func TestAWatchOutlivesARestart(t *testing.T) {
 	lines := h.begin("get", "resolver", "-w", "-o", "json")
 	one := h.begin("get", "process", "web", "-w", "-o", "yaml")
 
-	table.stdout.wait(t, "exists   machine     machine   1         running   box")
+	table.stdout.wait(t, "exists      machine     machine   1         running   box")
 	one.stdout.wait(t, "event: exists")
 	lines.stdout.wait(t, "exists")
 
@@ -165,7 +165,7 @@ func TestAWatchOutlivesARestart(t *testing.T) {
 	one.end(0)
 
 	assert.Equal(t, 1, strings.Count(table.stdout.String(), "EVENT"), "one table, in one piece")
-	assert.NotContains(t, table.stdout.String(), "exists   machine     machine   1         running   other")
+	assert.NotContains(t, table.stdout.String(), "exists      machine     machine   1         running   other")
 }
 
 func TestQuestions(t *testing.T) {

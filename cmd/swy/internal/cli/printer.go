@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -89,5 +90,5 @@ func (p *printer) row(event string, cells []string) []string {
 		return cells
 	}
 
-	return append([]string{event}, cells...)
+	return append([]string{fmt.Sprintf("%-*s", len("destroyed"), event)}, cells...)
 }
