@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect"
+	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/inspect/client"
 	"github.com/switchyard-run/switchyard/inspect/guard"
@@ -40,10 +42,29 @@ func Example_inspect() {
 		must(err)
 
 		must(askWhy(ctx, server.URL+"/inspect/"))
+
+		text, err := explain(ctx, engine, st)
+		must(err)
+
+		first, _, _ := strings.Cut(text, "\n")
+		fmt.Println(first)
 	})
 
 	// Output:
 	// written by Recorder #1
+	// root cause
+}
+
+// explain says in the process of the engine why a record is as it is.
+func explain(ctx context.Context, engine *runtime.Runtime, st state.State) (string, error) {
+	answers := answer.New(answer.Config{Engine: engine, State: st})
+
+	why, err := answers.WhyResource(ctx, api.Ref{Namespace: namespace, Type: recordType, ID: "web"})
+	if err != nil {
+		return "", err
+	}
+
+	return why.String(), nil
 }
 
 // askWhy asks a running host why a record is as it is.
