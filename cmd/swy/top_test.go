@@ -149,6 +149,7 @@ func TestTopOnATerminal(t *testing.T) {
 
 		for _, line := range lines {
 			assert.LessOrEqual(t, len([]rune(line)), 60, name)
+			assert.NotContains(t, line, "Destroy[RestartRequests.appliance.switchyard.run]", name)
 		}
 
 		tt.resize(t, 200, 50)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/switchyard-run/switchyard/cmd/swy/internal/show"
+	"github.com/switchyard-run/switchyard/dependency/render"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/inspect/client"
 )
@@ -176,7 +177,7 @@ func ratesOf(before, now *api.Overview) map[string]float64 {
 // draw makes the lines of a table. A height of 0 is as many as there are, and a width of 0 as long as they are.
 func (t *topping) draw(width, height int) []string {
 	text := append([]string{t.summary()}, t.notes()...)
-	text = append(text, t.table()...)
+	text = append(text, t.table(width)...)
 
 	if height > 0 && len(text) > height {
 		hidden := len(text) - height + 1
@@ -238,7 +239,11 @@ func (t *topping) summary() string {
 	return text
 }
 
-func (t *topping) table() []string {
+// shortName is how much of a name stands in a narrow table at least.
+const shortName = 24
+
+// table makes the lines of the controllers. Long names are shortened in the middle, so that a third of the width is enough for them.
+func (t *topping) table(width int) []string {
 	rank := map[api.State]int{}
 	for i, state := range api.States() {
 		rank[state] = i
@@ -253,7 +258,13 @@ func (t *topping) table() []string {
 
 	for i := range all {
 		c := &all[i]
-		row := []string{c.Name, string(c.State), fmt.Sprintf("%.1f", t.rates[c.Name]), strconv.FormatUint(c.Passes, 10)}
+		name := c.Name
+
+		if width > 0 {
+			name = render.Printable(name, max(width/3, shortName))
+		}
+
+		row := []string{name, string(c.State), fmt.Sprintf("%.1f", t.rates[c.Name]), strconv.FormatUint(c.Passes, 10)}
 		rows = append(rows, append(row, queueCells(c)...))
 	}
 
