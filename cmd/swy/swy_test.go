@@ -257,11 +257,11 @@ func TestApplyToAnAppliance(t *testing.T) {
 
 	for text, want := range map[string]string{
 		"metadata: {type: Hostnames.appliance.switchyard.run, id: other}\nspec: {hostname: x}\n": "not write Hostnames.appliance.switchyard.run",
-		"metadata: {type: Hostnames.appliance.switchyard.run, id: machine}\nspec: {}\n":          "it belongs to HostnameController",
+		"metadata: {type: Hostnames.appliance.switchyard.run, id: machine}\nspec: {}\n":          "not write Hostnames.appliance.switchyard.run",
 		"metadata: {type: RestartRequests.appliance.switchyard.run, id: a, namespace: other}\nspec: {}\n" +
 			"---\nmetadata: {type: RestartRequests.appliance.switchyard.run, id: b}\nspec: {}\n": "a request is in namespace config",
 		"metadata: {type: Process.appliance.switchyard.run, id: a}\nspec: {}\n": "there is no type",
-		strings.Replace(before, `"owner":"ServiceController"`, `"owner":""`, 1): "it belongs to ServiceController",
+		strings.Replace(before, `"owner":"ServiceController"`, `"owner":""`, 1): "not write Processes.appliance.switchyard.run",
 	} {
 		code, stdout, stderr := h.pipe(text, "apply", "-f", "-", "-token-file", token)
 		assert.Equal(t, 1, code, text)
