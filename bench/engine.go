@@ -9,7 +9,6 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
@@ -28,15 +27,18 @@ const (
 	floorName = "floor"
 )
 
+// forgetful has an engine remember no passes, which the peer does not either. What that saves is in a table of its own.
+const forgetful = -1
+
 // build makes an engine with the contract's options, metrics at their default, and a silent logger.
 func build(name string, st state.State, opts ...options.Option) (engine, error) {
 	switch name {
 	case oursName:
-		return runtime.NewRuntime(st, zap.NewNop(), opts...)
+		return runtime.New(st, zap.NewNop(), runtime.Config{Options: opts, Passes: forgetful})
 	case tracedName:
-		return runtime.New(st, zap.NewNop(), runtime.Config{Options: opts, Passes: cause.DefaultPasses})
+		return runtime.NewRuntime(st, zap.NewNop(), opts...)
 	case untracedName:
-		return runtime.New(st, zap.NewNop(), runtime.Config{Options: opts})
+		return runtime.New(st, zap.NewNop(), runtime.Config{Options: opts, Passes: forgetful})
 	case peerName:
 		return peer.NewRuntime(st, zap.NewNop(), opts...)
 	default:

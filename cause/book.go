@@ -18,9 +18,11 @@ type Book struct {
 	passes map[string][]Pass
 	wrote  map[reduced.Key][]write
 	may    May
-	// firsts are, of each controller that has forgotten passes, the first one that was made after all of these, and more those
-	// passes that have written more than is remembered, the last one first.
-	firsts, more []*Pass
+	// forgotten is until when controllers have forgotten passes that have written something, lost the same with the last one first,
+	// and more are the passes that have written more than is remembered, the last one first.
+	forgotten map[string]time.Time
+	lost      []lost
+	more      []*Pass
 }
 
 // May tells whether a controller may have made a change.
@@ -31,20 +33,28 @@ type write struct {
 	access *Access
 }
 
-// NewBook makes a book of the passes of each controller, the latest first. May is asked who may have forgotten to have made a
-// change; nil is that all may.
-func NewBook(passes map[string][]Pass, may May) *Book {
+// lost is that a controller has forgotten passes that have written something, the last of which has ended then.
+type lost struct {
+	controller string
+	at         time.Time
+}
+
+// NewBook makes a book of the passes of each controller, the latest first. Forgotten is what [Tracer.Lost] says of them, as far as it is
+// not zero. May is asked who may have forgotten to have made a change; nil is that all may.
+func NewBook(passes map[string][]Pass, forgotten map[string]time.Time, may May) *Book {
 	if may == nil {
 		may = func(string, reduced.Key, reduced.Change) bool { return true }
 	}
 
-	b := &Book{passes: passes, wrote: map[reduced.Key][]write{}, may: may}
+	b := &Book{passes: passes, wrote: map[reduced.Key][]write{}, may: may, forgotten: forgotten}
+
+	for controller, at := range forgotten {
+		b.lost = append(b.lost, lost{controller, at})
+	}
+
+	slices.SortFunc(b.lost, func(a, b lost) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.controller, b.controller)) })
 
 	for _, all := range passes {
-		if first := sinceForgotten(all); first != nil {
-			b.firsts = append(b.firsts, first)
-		}
-
 		for i := range all {
 			if all[i].MoreWrites > 0 {
 				b.more = append(b.more, &all[i])
@@ -57,7 +67,6 @@ func NewBook(passes map[string][]Pass, may May) *Book {
 		}
 	}
 
-	slices.SortFunc(b.firsts, lastFirst)
 	slices.SortFunc(b.more, lastFirst)
 
 	for _, all := range b.wrote {
@@ -72,24 +81,14 @@ func NewBook(passes map[string][]Pass, may May) *Book {
 // Passes returns the passes of a controller, the latest first.
 func (b *Book) Passes(controller string) []Pass { return b.passes[controller] }
 
-// SinceForgotten returns the first pass of a controller that was made after all that are forgotten. It is nil if none is.
-func (b *Book) SinceForgotten(controller string) *Pass { return sinceForgotten(b.passes[controller]) }
+// Forgotten returns until when a controller has forgotten passes that have written something; zero is that it has forgotten none.
+func (b *Book) Forgotten(controller string) time.Time { return b.forgotten[controller] }
 
-// sinceForgotten looks for the last gap among the numbers. The earliest pass does not tell: of several workers one that has had
-// little to do remembers what it has done long ago, and the others have forgotten what they did since.
-func sinceForgotten(all []Pass) *Pass {
-	for i := range all {
-		before := uint64(0)
-		if i+1 < len(all) {
-			before = all[i+1].Number
-		}
+// Complete tells whether all passes of a controller are remembered, whatever they have done.
+func (b *Book) Complete(controller string) bool {
+	all := b.passes[controller]
 
-		if all[i].Number > before+1 {
-			return &all[i]
-		}
-	}
-
-	return nil
+	return len(all) == 0 || all[0].Number == uint64(len(all))
 }
 
 // Pass returns a pass by its number, or nil if it is not remembered.
@@ -165,12 +164,12 @@ func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 
 // forgets tells whether some controller has forgotten passes since then that may have made changes of the cause.
 func (b *Book) forgets(c *Cause, since time.Time) bool {
-	for _, first := range b.firsts {
-		if !first.Began.After(since) {
+	for _, l := range b.lost {
+		if l.at.Before(since) {
 			break
 		}
 
-		if b.may(first.Controller, c.Resource, c.Changed) {
+		if b.may(l.controller, c.Resource, c.Changed) {
 			return true
 		}
 	}

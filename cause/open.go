@@ -17,7 +17,10 @@ type Open struct {
 	// ring is where it has its place. Its lock guards the fields below.
 	ring *ring
 
-	// seat is where it was begun, number which pass it is, and with what it has begun with.
+	// order is which one it is of those that have ended, and next the one that has ended next among those of its kind.
+	order uint64
+	next  *Open
+	// seat is where it was begun, number which pass it is, or 0 where there is none, and with what it has begun.
 	seat   *seat
 	number uint64
 	with   Begin
@@ -101,6 +104,12 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 	r := o.ring
 
 	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if o.outcome != Running {
+		return
+	}
+
 	o.end, o.outcome, o.again, o.failed = at, outcome, again, f
 
 	if o.seat.at == o {
@@ -110,7 +119,8 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 	if o.with.Doing != Hooking {
 		r.timings.endedLocked(o)
 	}
-	r.mu.Unlock()
+
+	r.keepLocked(o)
 }
 
 // endedLocked counts a pass that has ended.

@@ -112,8 +112,24 @@ type Pass struct {
 	MoreReads, MoreWrites int
 }
 
-// Passes returns the passes that are remembered, the last one first.
+// Passes returns the passes that are remembered, the last one first. Half of the places are kept for those that have written something,
+// so that there may be gaps before them.
 func (t *Tracer) Passes() []Pass { return t.PassesSince(0) }
+
+// Lost returns when the last pass has ended that has written something and is not remembered any more; zero is that all of them are.
+func (t *Tracer) Lost() (at time.Time) {
+	for _, r := range t.all() {
+		r.mu.Lock()
+		lost := r.lost
+		r.mu.Unlock()
+
+		if ended := t.epoch.Add(lost); lost > 0 && ended.After(at) {
+			at = ended
+		}
+	}
+
+	return at
+}
 
 // PassesSince is [Tracer.Passes] for those numbered above a number. It looks at nothing if there is none. [Follow] says for whom
 // it is.

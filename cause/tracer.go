@@ -19,7 +19,7 @@ const DefaultPasses = 32
 type Config struct {
 	// Controller is the name of the controller.
 	Controller string
-	// Passes is how many passes are remembered; 0 is [DefaultPasses].
+	// Passes is how many passes are remembered that have ended; 0 is [DefaultPasses].
 	Passes int
 	// Workers is how many passes run at once at most; 0 is 1. With several, each call has to say in which of them it is: see
 	// [Tracer.Within].

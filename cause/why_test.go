@@ -44,7 +44,7 @@ func TestWhyGoesBackToTheOutside(t *testing.T) {
 	second := pass("second", 7, 2, "b", []cause.Cause{made("b", 4, 6, 2)}, wrote("c", 1))
 	second.Outcome, second.Failure, second.Reasons, second.More = cause.Failed, "no room", cause.Retried, 3
 
-	book := cause.NewBook(map[string][]cause.Pass{"first": {first}, "second": {second}}, nobody)
+	book := cause.NewBook(map[string][]cause.Pass{"first": {first}, "second": {second}}, nil, nobody)
 
 	require.Equal(t, `second #7 reconcile Hosts(net/b): failed: no room (retry)
   Hosts(net/b) v4 → v6: spec, 1 of 2 from outside
@@ -63,7 +63,7 @@ func TestWhyEndsInCircles(t *testing.T) {
 
 	ping := pass("ping", 4, 2, "b", []cause.Cause{made("b", 1, 2, 1)}, wrote("a", 9))
 	pong := pass("pong", 4, 2, "a", []cause.Cause{made("a", 8, 9, 1)}, wrote("b", 2))
-	book := cause.NewBook(map[string][]cause.Pass{"ping": {ping}, "pong": {pong}}, nil)
+	book := cause.NewBook(map[string][]cause.Pass{"ping": {ping}, "pong": {pong}}, nil, nil)
 
 	require.Equal(t, `ping #4 reconcile Hosts(net/b): succeeded
   Hosts(net/b) v1 → v2: spec
@@ -74,39 +74,70 @@ func TestWhyEndsInCircles(t *testing.T) {
 `, book.Why(book.Pass("ping", 4)).String())
 }
 
-// What nobody remembers to have made was made from outside only if nobody has forgotten anything since.
+// What nobody remembers to have made was made from outside only if nobody has forgotten since that he has written anything.
 func TestWhoIsForgottenMayHaveMadeIt(t *testing.T) {
 	t.Parallel()
 
 	before := pass("reader", 1, 0, "a", nil)
 	reader := pass("reader", 2, 10, "a", []cause.Cause{made("a", 1, 2, 1)})
+	passes := map[string][]cause.Pass{"reader": {reader, before}, "writer": {pass("writer", 50, 11, "w", nil)}}
 
-	for second, forgotten := range map[int]bool{-1: false, 5: true} {
-		writer := pass("writer", 50, second, "w", nil)
-		book := cause.NewBook(map[string][]cause.Pass{"reader": {reader, before}, "writer": {writer}}, nil)
-		writers := book.Writers(book.Pass("reader", 2), &reader.Causes[0])
+	for lost, forgotten := range map[time.Duration]bool{-time.Second: false, 5 * time.Second: true} {
+		at := map[string]time.Time{"writer": before.Began.Add(lost)}
+		book := cause.NewBook(passes, at, nil)
 
-		require.Equal(t, cause.Writers{Others: 1, Forgotten: forgotten}, writers)
+		require.Equal(t, cause.Writers{Others: 1, Forgotten: forgotten}, book.Writers(book.Pass("reader", 2), &reader.Causes[0]))
+		require.Equal(t, at["writer"], book.Forgotten("writer"))
+		require.False(t, book.Complete("writer"))
+		require.True(t, book.Complete("reader"))
 
-		book = cause.NewBook(map[string][]cause.Pass{"reader": {reader, before}, "writer": {writer}}, nobody)
+		book = cause.NewBook(passes, at, nobody)
 		require.Equal(t, cause.Writers{Others: 1}, book.Writers(book.Pass("reader", 2), &reader.Causes[0]))
 	}
 }
 
-// Of several workers one may remember what it did long ago, and the others nothing of what they did since.
-func TestOldPassesHideNoGap(t *testing.T) {
+// Who makes many passes that come to nothing does not forget what he has done before.
+func TestPassesThatHaveWrittenAreRememberedLonger(t *testing.T) {
 	t.Parallel()
 
-	before := pass("reader", 1, 0, "a", nil)
-	reader := pass("reader", 2, 10, "a", []cause.Cause{made("a", 1, 2, 1)})
+	epoch := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	tr := cause.New(cause.Config{Controller: "c", Passes: 4})
+	tr.From(epoch)
 
-	for number, forgotten := range map[uint64]bool{2: false, 3: true} {
-		writer := []cause.Pass{pass("writer", number+1, 6, "w", nil), pass("writer", number, 5, "w", nil), pass("writer", 1, -1, "w", nil)}
-		book := cause.NewBook(map[string][]cause.Pass{"reader": {reader, before}, "writer": writer}, nil)
+	make := func(from, to int, writes bool) {
+		for i := from; i <= to; i++ {
+			o := tr.Begin(&cause.Begin{At: time.Duration(i) * time.Minute})
+			if writes {
+				o.Wrote("modify", key("w").Pointer(), uint64(i), 1)
+			}
 
-		require.Equal(t, cause.Writers{Others: 1, Forgotten: forgotten}, book.Writers(book.Pass("reader", 2), &reader.Causes[0]))
-		require.Equal(t, forgotten, book.SinceForgotten("writer") != nil)
+			o.End(time.Duration(i)*time.Minute, cause.Succeeded, nil, 0)
+		}
 	}
+
+	numbers := func() (numbers []uint64) {
+		for _, p := range tr.Passes() {
+			numbers = append(numbers, p.Number)
+		}
+
+		return numbers
+	}
+
+	make(1, 2, true)
+	make(3, 100, false)
+	require.Equal(t, []uint64{100, 99, 2, 1}, numbers())
+	require.Zero(t, tr.Lost())
+
+	make(101, 102, true)
+	require.Equal(t, []uint64{102, 101, 100, 99}, numbers())
+	require.Equal(t, epoch.Add(2*time.Minute), tr.Lost())
+
+	make(103, 110, true)
+	require.Equal(t, []uint64{110, 109, 108, 107}, numbers())
+
+	make(111, 111, false)
+	require.Equal(t, []uint64{111, 110, 109, 108}, numbers())
+	require.Equal(t, epoch.Add(107*time.Minute), tr.Lost())
 }
 
 // A version is made once in each life of an id: what was written in another one is not the cause.
@@ -115,7 +146,7 @@ func TestLivesAreToldApart(t *testing.T) {
 
 	old := pass("writer", 1, 0, "w", nil, cause.Access{Resource: key("a"), Verb: "modify", Version: 2, Life: 7})
 	reader := pass("reader", 1, 2, "a", []cause.Cause{made("a", 1, 2, 1)})
-	book := cause.NewBook(map[string][]cause.Pass{"writer": {old}, "reader": {reader}}, nil)
+	book := cause.NewBook(map[string][]cause.Pass{"writer": {old}, "reader": {reader}}, nil, nil)
 
 	require.Equal(t, 1, book.Writers(&reader, &reader.Causes[0]).Others)
 }

@@ -163,12 +163,12 @@ func (r *Router[T]) walk(index *kindIndex[T], run []reduced.Metadata) bool {
 
 // each routes changes of one kind one by one.
 func (r *Router[T]) each(index *kindIndex[T], run []reduced.Metadata) {
-	for i := range run {
-		r.one(index, run[i:i+1])
+	if r.every {
+		r.wakeAll(index, run) // first, as whoever is visited with all of the run is not visited with a part of it
 	}
 
-	if r.every {
-		r.wakeAll(index, run)
+	for i := range run {
+		r.one(index, run[i:i+1])
 	}
 }
 

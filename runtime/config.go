@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/backoff"
 	"github.com/switchyard-run/switchyard/cache"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime/options"
 )
 
@@ -75,7 +76,7 @@ type Config struct {
 	NoFindings bool
 
 	// Passes is how many passes of each controller are remembered, with what has caused them and what they have read and
-	// written: see Runtime.Passes. cause.DefaultPasses is a good number. The default, 0, is none.
+	// written: see Runtime.Passes. The default, 0, is cause.DefaultPasses; below 0 is none.
 	Passes int
 
 	// Grace is how long Run waits for controllers to end after its context has. When it runs out, Run returns a
@@ -112,6 +113,10 @@ func (c Config) withDefaults() (Config, options.Options, error) {
 
 	if c.StuckAfter == 0 {
 		c.StuckAfter = 30 * time.Second
+	}
+
+	if c.Passes == 0 {
+		c.Passes = cause.DefaultPasses
 	}
 
 	c.PassDeadlines = maps.Clone(c.PassDeadlines)
@@ -164,10 +169,6 @@ func (c Config) validate(opts options.Options) error {
 		if field.value < 0 {
 			return &ConfigError{Field: field.name, Problem: fmt.Sprintf("is %s, it must not be negative", field.value)}
 		}
-	}
-
-	if c.Passes < 0 {
-		return &ConfigError{Field: "Passes", Problem: fmt.Sprintf("is %d, it must not be negative", c.Passes)}
 	}
 
 	if err := c.validateDeadlines(); err != nil {

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"time"
+
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -41,14 +43,19 @@ func (r *Runtime) Timings(name string) (cause.Timings, error) {
 
 // Book returns the last passes of all controllers as they are now, to be asked who has made a change.
 func (r *Runtime) Book() *cause.Book {
-	passes := map[string][]cause.Pass{}
+	passes, lost := map[string][]cause.Pass{}, map[string]time.Time{}
 
 	for _, node := range r.db.Nodes() {
 		e := node.Target()
 		passes[e.name()] = e.trace.Passes()
+
+		// What is forgotten meanwhile is said to be forgotten, and not to be from outside.
+		if at := e.trace.Lost(); !at.IsZero() {
+			lost[e.name()] = at
+		}
 	}
 
-	return cause.NewBook(passes, r.mayHaveMade)
+	return cause.NewBook(passes, lost, r.mayHaveMade)
 }
 
 // mayHaveMade tells whether a controller may have made a change: it declares the type as an output, or may put finalizers on

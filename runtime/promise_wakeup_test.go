@@ -34,7 +34,6 @@ func badConfigs() map[string]runtime.Config {
 		"AuditInterval":  {AuditInterval: -1},
 		"Grace":          {Grace: -1},
 		"StuckAfter":     {StuckAfter: -1},
-		"Passes":         {Passes: -1},
 	}
 }
 

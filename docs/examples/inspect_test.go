@@ -10,7 +10,6 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect"
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/api"
@@ -21,7 +20,7 @@ import (
 
 func Example_inspect() {
 	st := newState()
-	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{Passes: cause.DefaultPasses})
+	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{})
 	must(err)
 	must(engine.RegisterQController(Recorder{}))
 

@@ -16,7 +16,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/prom"
 	"github.com/switchyard-run/switchyard/inspect/spans"
 	"github.com/switchyard-run/switchyard/runtime"
@@ -58,7 +57,7 @@ func traced(ctx context.Context, engine *runtime.Runtime, provider trace.TracerP
 
 func Example_traces() {
 	st := newState()
-	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{Passes: cause.DefaultPasses})
+	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{})
 	must(err)
 	must(engine.RegisterQController(Recorder{}))
 	must(st.Create(context.Background(), newHost("web", "192.0.2.7")))

@@ -8,13 +8,12 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
-	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 )
 
 func Example_why() {
 	st := newState()
-	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{Passes: cause.DefaultPasses})
+	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{})
 	must(err)
 	must(engine.RegisterQController(Recorder{}))
 

@@ -28,7 +28,7 @@ func (c *counting) Book() *cause.Book {
 
 	defer c.making.Add(-1)
 
-	return cause.NewBook(map[string][]cause.Pass{fmt.Sprint(number): nil}, nil)
+	return cause.NewBook(map[string][]cause.Pass{fmt.Sprint(number): nil}, nil, nil)
 }
 
 // However many ask, one book is made at a time, and each has what had happened when it was asked for.

@@ -35,7 +35,7 @@ func (p *plain) GetDependencyGraph() (*controller.DependencyGraph, error) { retu
 func (p *plain) Health() runtime.Health                                   { return p.health }
 func (p *plain) Passes(name string) ([]cause.Pass, error)                 { return p.passes[name], nil }
 func (p *plain) GraphRevision() uint64                                    { return 1 }
-func (p *plain) Book() *cause.Book                                        { return cause.NewBook(p.passes, nil) }
+func (p *plain) Book() *cause.Book                                        { return cause.NewBook(p.passes, nil, nil) }
 
 func thing(i int) reduced.Key {
 	return reduced.Key{Kind: reduced.Kind{Namespace: "app", Type: fmt.Sprintf("Things%d", i)}, ID: "x"}

@@ -131,7 +131,7 @@ func (s *search) waitsInLine(c *runtime.ControllerHealth, ref api.Ref) (waits, c
 		return false, false
 	}
 
-	if s.book.SinceForgotten(c.Name) == nil {
+	if s.book.Complete(c.Name) {
 		return true, true // it was not looked at yet
 	}
 

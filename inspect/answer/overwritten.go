@@ -92,7 +92,7 @@ func explained(book *cause.Book, d *api.ResourceDetail) bool {
 // mayBeForgotten tells whether some of the controllers have forgotten what they did at a moment.
 func mayBeForgotten(book *cause.Book, at time.Time, controllers ...[]string) bool {
 	for _, name := range slices.Concat(controllers...) {
-		if first := book.SinceForgotten(name); first != nil && first.Began.After(at) {
+		if !book.Forgotten(name).Before(at) {
 			return true
 		}
 

@@ -21,7 +21,7 @@ const (
 	warnEvery = time.Minute
 )
 
-// Engine is what is followed; [runtime.Runtime] is one. It should be told to remember passes.
+// Engine is what is followed; [runtime.Runtime] is one. It has to remember passes.
 type Engine interface {
 	follow.Engine
 	Health() runtime.Health

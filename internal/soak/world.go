@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/switchyard-run/switchyard/backoff"
-	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 	"github.com/switchyard-run/switchyard/runtime/options"
 )
@@ -57,7 +56,6 @@ func newWorld(s *settings) (*world, error) {
 		Seed:    s.seed,
 		Backoff: backoff.Policy{Base: 100 * time.Millisecond, Factor: 2, Max: 5 * time.Second, Jitter: 0.5},
 		Grace:   s.patience,
-		Passes:  cause.DefaultPasses,
 	})
 	if err != nil {
 		return nil, err
