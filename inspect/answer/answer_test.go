@@ -75,16 +75,20 @@ func TestWhatBelongsToNobodyMayBeForgotten(t *testing.T) {
 	}
 
 	for _, c := range []struct {
-		edges  []controller.DependencyEdge
-		passes []cause.Pass
-		kind   api.RootKind
+		edges     []controller.DependencyEdge
+		passes    []cause.Pass
+		forgotten map[string]time.Time
+		kind      api.RootKind
 	}{
-		{nil, nil, api.RootOutside},
-		{[]controller.DependencyEdge{written}, nil, api.RootForgotten},
-		{[]controller.DependencyEdge{written}, pass(1), api.RootOutside},
-		{[]controller.DependencyEdge{written}, pass(2), api.RootForgotten},
+		{nil, nil, nil, api.RootOutside},
+		{[]controller.DependencyEdge{written}, nil, nil, api.RootForgotten},
+		{[]controller.DependencyEdge{written}, pass(1), nil, api.RootOutside},
+		{[]controller.DependencyEdge{written}, pass(50), nil, api.RootOutside},
+		{[]controller.DependencyEdge{written}, pass(50), map[string]time.Time{"writer": time.Now().Add(time.Hour)}, api.RootForgotten},
 	} {
-		engine := &plain{passes: map[string][]cause.Pass{"writer": c.passes}, graph: controller.DependencyGraph{Edges: c.edges}}
+		engine := &plain{
+			passes: map[string][]cause.Pass{"writer": c.passes}, forgotten: c.forgotten, graph: controller.DependencyGraph{Edges: c.edges},
+		}
 
 		why, err := answer.New(answer.Config{Engine: engine, State: st}).
 			WhyResource(t.Context(), api.Ref{Namespace: "app", Type: conformance.IntResourceType, ID: "one"})

@@ -26,16 +26,17 @@ import (
 
 // plain is an engine that says what it was made of.
 type plain struct {
-	passes map[string][]cause.Pass
-	graph  controller.DependencyGraph
-	health runtime.Health
+	forgotten map[string]time.Time
+	passes    map[string][]cause.Pass
+	graph     controller.DependencyGraph
+	health    runtime.Health
 }
 
 func (p *plain) GetDependencyGraph() (*controller.DependencyGraph, error) { return &p.graph, nil }
 func (p *plain) Health() runtime.Health                                   { return p.health }
 func (p *plain) Passes(name string) ([]cause.Pass, error)                 { return p.passes[name], nil }
 func (p *plain) GraphRevision() uint64                                    { return 1 }
-func (p *plain) Book() *cause.Book                                        { return cause.NewBook(p.passes, nil, nil) }
+func (p *plain) Book() *cause.Book                                        { return cause.NewBook(p.passes, p.forgotten, nil) }
 
 func thing(i int) reduced.Key {
 	return reduced.Key{Kind: reduced.Kind{Namespace: "app", Type: fmt.Sprintf("Things%d", i)}, ID: "x"}
