@@ -59,7 +59,7 @@ func (p Program) Main(ctx context.Context) int {
 	case err == nil:
 		return exitOK
 	case ctx.Err() != nil && s.began:
-		return exitOK // whoever has ended it knows
+		err = &refusedError{what: "ended by a signal before it was done"} // whoever goes on until then has returned no error
 	case !s.began:
 		err = &usageError{err}
 	}

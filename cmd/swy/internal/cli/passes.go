@@ -147,7 +147,7 @@ func (t *telling) goOn(ctx context.Context, c *client.Client) error {
 
 			attempt = 0
 
-			if err := t.followed(ctx, c, followed); err != nil {
+			if err := t.followed(ctx, c, followed); ctx.Err() == nil && err != nil {
 				return err
 			}
 		}
