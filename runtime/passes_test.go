@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,6 +90,38 @@ func TestPassesAreCountedAndTimed(t *testing.T) {
 		require.ErrorIs(t, err, runtime.ErrNotRegistered)
 		_, err = w.PassesSince("nobody", 0)
 		require.ErrorIs(t, err, runtime.ErrNotRegistered)
+	})
+}
+
+// A classic controller that fails before it has called anything is seen to have failed, and why it was woken.
+func TestFailuresWithoutACallAreRemembered(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, runtime.Config{Passes: cause.DefaultPasses}, nil)
+		w.register(&classic{
+			name: "classic", inputs: []controller.Input{sources(controller.InputWeak)},
+			pass: func(context.Context, controller.Runtime) error { return errors.New("broken") },
+		})
+		w.start()
+		time.Sleep(time.Hour)
+		w.create(newSource("a", 0))
+		time.Sleep(time.Hour)
+
+		all, err := w.Passes("classic")
+		require.NoError(t, err)
+		require.Len(t, all, cause.DefaultPasses)
+
+		for i := range all {
+			require.Equal(t, cause.Failed, all[i].Outcome)
+			require.Equal(t, "broken", all[i].Failure)
+			require.NotZero(t, all[i].Reasons)
+			require.NotZero(t, all[i].Again)
+		}
+
+		timings, err := w.Timings("classic")
+		require.NoError(t, err)
+		require.Greater(t, timings.Outcomes[cause.Failed], uint64(100))
 	})
 }
 

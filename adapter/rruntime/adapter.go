@@ -282,6 +282,11 @@ func (a *Adapter) step(ctx context.Context) bool {
 // ended follows a call of Run that returned the error.
 func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 	a.StopTrackingOutputs()
+
+	if err != nil && a.tracer != nil && ctx.Err() == nil {
+		a.called() // what fails before it has called anything is to be remembered as well
+	}
+
 	a.wakeups.end()
 
 	if a.limit != nil {

@@ -77,8 +77,8 @@ func (w *wakeups) settleLocked() {
 	t.pending, w.trace.pendingWhy = noNews, 0
 }
 
-// called begins a pass at the first call in it. What a controller does before its first wakeup, or after it has said that it
-// is done, is a pass as well, which nothing has caused.
+// called begins a pass at the first call in it, or where Run fails before there was one. What a controller does before its first
+// wakeup, or after it has said that it is done, is a pass as well, which nothing has caused.
 func (a *Adapter) called() {
 	w, t := &a.wakeups, &a.wakeups.trace
 
