@@ -162,6 +162,11 @@ func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 	return w
 }
 
+// Forgets tells whether some controller has forgotten passes since then that may have written a resource.
+func (b *Book) Forgets(key reduced.Key, since time.Time) bool {
+	return b.forgets(&Cause{Resource: key}, since)
+}
+
 // forgets tells whether some controller has forgotten passes since then that may have made changes of the cause.
 func (b *Book) forgets(c *Cause, since time.Time) bool {
 	for _, l := range b.lost {

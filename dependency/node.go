@@ -104,6 +104,16 @@ func holds[T any](d *dependent[T]) bool {
 	}
 }
 
+// Outputs returns the types of the outputs, in order.
+func (n *Node[T]) Outputs() []resource.Type {
+	types := make([]resource.Type, 0, len(n.outputs.list))
+	for _, out := range n.outputs.list {
+		types = append(types, out.Type)
+	}
+
+	return types
+}
+
 // Inputs returns the inputs in force, in the order of [controller.Input.Compare], which takes an input by the empty id for
 // one on the whole kind: that comes first.
 func (n *Node[T]) Inputs() []controller.Input {

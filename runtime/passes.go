@@ -55,13 +55,19 @@ func (r *Runtime) Book() *cause.Book {
 		}
 	}
 
+	r.departed.into(lost)
+
 	return cause.NewBook(passes, lost, r.mayHaveMade)
 }
 
 // mayHaveMade tells whether a controller may have made a change: it declares the type as an output, or may put finalizers on
-// the resource.
+// the resource. So may one of the name that is gone.
 func (r *Runtime) mayHaveMade(name string, key reduced.Key, changed reduced.Change) bool {
 	node, ok := r.db.Get(name)
 
-	return ok && (node.Writes(key.Type) || changed&reduced.ChangeFinalizers != 0 && node.Holds(key))
+	if ok && (node.Writes(key.Type) || changed&reduced.ChangeFinalizers != 0 && node.Holds(key)) {
+		return true
+	}
+
+	return r.departed.mayHaveMade(name, key, changed)
 }

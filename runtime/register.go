@@ -363,5 +363,6 @@ func (r *Runtime) remove(e *entry) {
 
 	<-e.done
 
+	r.departed.note(e)
 	r.withdraw(e)
 }

@@ -46,6 +46,8 @@ type Runtime struct {
 	watches *watches
 	rivals  *rivalry.Finder // nil where nobody is looked for
 
+	departed departed
+
 	exceeded       *metrics.Counter // passes over their deadline
 	foundRivalries *metrics.Counter
 

@@ -49,7 +49,7 @@ func (a *Answers) overwritten(ctx context.Context, book *cause.Book, why *api.Wh
 		root := api.Root{Kind: api.RootOutside, Resource: why.Resource, At: *d.Updated, Times: 1}
 		root.Text = fmt.Sprintf("%s v%s, from outside", why.Resource, d.Version)
 
-		if mayBeForgotten(book, *d.Updated, d.Writers, d.Dependents) {
+		if mayBeForgotten(book, *d.Updated, d.Writers, d.Dependents) || book.Forgets(keyOf(d.Ref), *d.Updated) {
 			root.Kind = api.RootForgotten
 			root.Text += " or by a pass that is forgotten"
 		}

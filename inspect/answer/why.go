@@ -77,7 +77,7 @@ func (a *Answers) unwritten(ctx context.Context, book *cause.Book, why *api.Why)
 		why.Note = fmt.Sprintf("no pass that is remembered has written it; it belongs to %s, which has written it before", d.Owner)
 	default:
 		kind, by := api.RootOutside, "from outside"
-		if remembered(book) == 0 && len(d.Writers) > 0 || d.Updated != nil && mayBeForgotten(book, *d.Updated, d.Writers) {
+		if remembered(book) == 0 && len(d.Writers) > 0 || d.Updated != nil && (mayBeForgotten(book, *d.Updated, d.Writers) || book.Forgets(keyOf(d.Ref), *d.Updated)) {
 			kind, by = api.RootForgotten, "from outside or by a pass that is forgotten"
 		}
 
