@@ -17,9 +17,10 @@ type Open struct {
 	// ring is where it has its place. Its lock guards the fields below.
 	ring *ring
 
-	// order is which one it is of those that have ended, and next the one that has ended next among those of its kind.
-	order uint64
-	next  *Open
+	// place is where it is in the ring, order which one it is of those that have ended, and next the place of the one behind it in its
+	// line.
+	place, next int
+	order       uint64
 	// seat is where it was begun, number which pass it is, or 0 where there is none, and with what it has begun.
 	seat   *seat
 	number uint64
@@ -38,8 +39,23 @@ type Open struct {
 type failed struct{ text, stack string }
 
 func (o *Open) beginLocked(s *seat, number uint64, b *Begin) {
-	o.seat, o.number, o.outcome = s, number, Running
-	o.with = *b
+	o.number, o.outcome = number, Running
+
+	// The collector has to be told of each pointer that is written while it is at work, so those are not that are there already.
+	if o.seat != s {
+		o.seat = s
+	}
+
+	with := &o.with
+	with.Doing, with.At, with.Waited, with.Reasons, with.Own, with.ID = b.Doing, b.At, b.Waited, b.Reasons, b.Own, b.ID
+
+	if with.Kind != b.Kind {
+		with.Kind = b.Kind
+	}
+
+	if with.Causes != b.Causes {
+		with.Causes = b.Causes
+	}
 
 	if len(o.reads) > 0 {
 		clear(o.reads)
@@ -59,15 +75,15 @@ func (o *Open) Read(key reduced.Key, version uint64) {
 	}
 
 	r := o.ring
-
 	r.mu.Lock()
-	defer r.mu.Unlock()
 
 	if len(o.reads) < mostAccesses {
 		o.reads = append(o.reads, Access{Resource: key, Version: version})
 	} else {
 		o.moreReads++
 	}
+
+	r.mu.Unlock()
 }
 
 // Wrote notes that the pass has made a version of a resource in one of its lives, or with version 0, that it has changed it
@@ -78,15 +94,15 @@ func (o *Open) Wrote(verb string, ptr resource.Pointer, version uint64, life int
 	}
 
 	r, key := o.ring, reduced.KeyOf(ptr)
-
 	r.mu.Lock()
-	defer r.mu.Unlock()
 
 	if len(o.writes) < mostAccesses {
 		o.writes = append(o.writes, Access{Resource: key, Verb: verb, Version: version, Life: life})
 	} else {
 		o.moreWrites++
 	}
+
+	r.mu.Unlock()
 }
 
 // End ends the pass. Again is when the next one was asked for, 0 for not at all.
@@ -102,25 +118,31 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 	}
 
 	r := o.ring
-
 	r.mu.Lock()
-	defer r.mu.Unlock()
 
-	if o.outcome != Running {
-		return
+	if o.outcome == Running {
+		o.endLocked(at, outcome, f, again)
 	}
 
-	o.end, o.outcome, o.again, o.failed = at, outcome, again, f
+	r.mu.Unlock()
+}
+
+func (o *Open) endLocked(at time.Duration, outcome Outcome, f *failed, again time.Duration) {
+	o.end, o.outcome, o.again = at, outcome, again
+
+	if o.failed != f {
+		o.failed = f
+	}
 
 	if o.seat.at == o {
 		o.seat.at = nil
 	}
 
 	if o.with.Doing != Hooking {
-		r.timings.endedLocked(o)
+		o.ring.timings.endedLocked(o)
 	}
 
-	r.keepLocked(o)
+	o.ring.keepLocked(o)
 }
 
 // endedLocked counts a pass that has ended.

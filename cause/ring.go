@@ -28,31 +28,26 @@ type ring struct {
 	timings Timings // of passes that have ended
 }
 
-// line is passes in the order in which they have ended.
-type line struct {
-	first, last *Open
-	n           int
-}
+// line is places in the order in which their passes have ended. It holds no pointers, as the collector has to be told of each that is
+// written while it is at work.
+type line struct{ first, last, n int }
 
-func (l *line) put(o *Open) {
-	if l.last == nil {
-		l.first = o
+// putLocked puts a place at the end of a line.
+func (r *ring) putLocked(l *line, o *Open) {
+	if l.n == 0 {
+		l.first = o.place
 	} else {
-		l.last.next = o
+		r.passes[l.last].next = o.place
 	}
 
-	l.last = o
+	l.last = o.place
 	l.n++
 }
 
-func (l *line) take() *Open {
-	o := l.first
-
-	if l.first = o.next; l.first == nil {
-		l.last = nil
-	}
-
-	o.next = nil
+// takeLocked takes the first place of a line that has some.
+func (r *ring) takeLocked(l *line) *Open {
+	o := r.passes[l.first]
+	l.first = o.next
 	l.n--
 
 	return o
@@ -61,10 +56,10 @@ func (l *line) take() *Open {
 // slotLocked returns a place for a pass.
 func (r *ring) slotLocked() *Open {
 	if r.free.n > 0 {
-		return r.free.take()
+		return r.takeLocked(&r.free)
 	}
 
-	o := &Open{ring: r}
+	o := &Open{ring: r, place: len(r.passes)}
 	r.passes = append(r.passes, o)
 
 	return o
@@ -76,26 +71,36 @@ func (r *ring) keepLocked(o *Open) {
 	o.order = r.ended
 
 	if len(o.writes) > 0 {
-		r.wrote.put(o)
+		r.putLocked(&r.wrote, o)
 	} else {
-		r.quiet.put(o)
+		r.putLocked(&r.quiet, o)
 	}
 
 	if r.wrote.n+r.quiet.n <= r.most {
 		return
 	}
 
-	quiet, wrote := r.quiet.first, r.wrote.first
-
-	if wrote == nil || quiet != nil && (quiet.order < wrote.order || r.wrote.n <= r.most/2) {
-		o = r.quiet.take()
+	if r.quietGoesLocked() {
+		o = r.takeLocked(&r.quiet)
 	} else {
-		o = r.wrote.take()
+		o = r.takeLocked(&r.wrote)
 		r.lost = max(r.lost, o.end)
 	}
 
 	o.number = 0
-	r.free.put(o)
+	r.putLocked(&r.free, o)
+}
+
+// quietGoesLocked tells whether the next pass to be forgotten is one that has written nothing.
+func (r *ring) quietGoesLocked() bool {
+	switch {
+	case r.wrote.n == 0:
+		return true
+	case r.quiet.n == 0:
+		return false
+	default:
+		return r.wrote.n <= r.most/2 || r.passes[r.quiet.first].order < r.passes[r.wrote.first].order
+	}
 }
 
 // seat is where somebody makes passes, one at a time.
