@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/dependency/picture"
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/guard"
 	"github.com/switchyard-run/switchyard/inspect/live"
@@ -45,7 +46,7 @@ type Handler struct {
 	serve   http.Handler
 	// drawing has a place for who draws the graph.
 	drawing  chan struct{}
-	drawings *drawings
+	pictures *picture.Pictures
 }
 
 // New returns a handler. Close it when it is not needed any more.
@@ -70,7 +71,7 @@ func New(cfg Config) *Handler {
 
 	h.hub = live.New(live.Config{Engine: cfg.Engine, Answers: h.answers, Clock: cfg.Clock, Streams: cfg.Streams, Logger: cfg.Logger})
 
-	h.drawings = newDrawings(cfg.Engine.GetDependencyGraph, cfg.Engine.GraphRevision)
+	h.pictures = picture.New(picture.Config{Options: pictureOptions, Clock: cfg.Clock})
 
 	mux := http.NewServeMux()
 	h.routeAPI(mux)
@@ -88,5 +89,5 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serve.Se
 // them waits for that.
 func (h *Handler) Close() {
 	h.hub.Close()
-	h.drawings.close()
+	h.pictures.Close()
 }

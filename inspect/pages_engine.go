@@ -32,7 +32,7 @@ type engineBody struct {
 	Kinds   []api.Kind
 	// Broken counts the kinds that are not as they should be.
 	Broken  int
-	Picture picture
+	Picture graphPicture
 	// Groups is how many groups the picture has, or 0 if it has each controller.
 	Groups int
 }

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/switchyard-run/switchyard/dependency/grouped"
+	"github.com/switchyard-run/switchyard/dependency/picture"
 	"github.com/switchyard-run/switchyard/dependency/render"
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/api"
 )
 
-// picture is the graph as the first page has it.
-type picture struct {
+// graphPicture is the graph as the first page has it.
+type graphPicture struct {
 	// SVG is the picture, or one of the graph as it was before, or empty.
 	SVG template.HTML
 	// Ready tells whether there is no other one to come, and Fault why there is none.
@@ -26,7 +27,7 @@ type picture struct {
 }
 
 // group is the name of the node that stands for a controller, or nil where each stands for itself.
-func (p *picture) group(name string) *string {
+func (p *graphPicture) group(name string) *string {
 	if !p.grouping.Grouped() {
 		return nil
 	}
@@ -36,21 +37,26 @@ func (p *picture) group(name string) *string {
 	return &of
 }
 
+// grouping is the graph as a picture shows it.
+func (h *Handler) grouping() (*grouped.Grouping, error) {
+	return h.pictures.Group(h.cfg.Engine.GraphRevision(), h.cfg.Engine.GetDependencyGraph)
+}
+
 // picture returns the picture of the graph, with the controllers in the colours of their states.
-func (h *Handler) picture(controllers []api.Controller) (picture, error) {
-	grouping, last, ready, err := h.drawings.get()
+func (h *Handler) picture(controllers []api.Controller) (graphPicture, error) {
+	grouping, err := h.grouping()
 	if err != nil {
-		return picture{}, err
+		return graphPicture{}, err
 	}
 
-	p := picture{Ready: ready, Groups: len(grouping.Controllers), grouping: grouping}
+	shown := h.pictures.Get(h.cfg.Engine.GraphRevision(), h.cfg.Engine.GetDependencyGraph)
+	p := graphPicture{Ready: shown.Ready || shown.Err != nil, Groups: len(grouping.Controllers), grouping: grouping}
 
 	switch {
-	case last == nil:
-	case last.err != nil && ready:
-		p.Fault = last.err.Error()
-	case last.err == nil:
-		p.SVG = template.HTML(paint(last, controllers)) // names in it are escaped
+	case shown.Err != nil:
+		p.Fault = shown.Err.Error()
+	case shown.Grouping != nil:
+		p.SVG = template.HTML(paint(&shown, controllers)) // names in it are escaped
 	}
 
 	return p, nil
@@ -63,21 +69,21 @@ func pictureOptions(grouping *grouped.Grouping) []render.Option {
 
 // paint gives the controllers of a picture the classes of their states, and a group the one of its worst member. It looks for the
 // ids of nodes, which are not made of names.
-func paint(d *drawing, controllers []api.Controller) string {
+func paint(p *picture.Picture, controllers []api.Controller) string {
 	const class = `class="node controller`
 
-	worst := worstOf(d.grouping, controllers)
+	worst := worstOf(p.Grouping, controllers)
 
 	var pairs []string
 
-	for _, node := range render.Build(d.grouping.Graph).Nodes {
+	for _, node := range render.Build(p.Grouping.Graph).Nodes {
 		if state, known := worst[node.Name]; known && node.Kind == render.Controller {
 			id := `" data-node="` + node.ID + `"`
 			pairs = append(pairs, class+id, class+" "+string(state)+id)
 		}
 	}
 
-	return strings.NewReplacer(pairs...).Replace(d.svg)
+	return strings.NewReplacer(pairs...).Replace(string(p.SVG))
 }
 
 // worstOf is the most alarming state of those for which a node stands.
@@ -112,7 +118,7 @@ type groupBody struct {
 
 // pageOfGroup shows for whom a node of the picture stands.
 func (h *Handler) pageOfGroup(_ *http.Request, p params) (*view, error) {
-	grouping, _, _, err := h.drawings.get()
+	grouping, err := h.grouping()
 	if err != nil {
 		return nil, err
 	}

@@ -63,6 +63,12 @@ type Pictures struct {
 	cancel context.CancelFunc
 	making sync.WaitGroup
 
+	// grouping guards groups, which are those of the graph of the revision groupsOf; nil before anybody has asked. It is held while a
+	// graph is grouped.
+	grouping sync.Mutex
+	groups   *grouped.Grouping
+	groupsOf uint64
+
 	// mu guards what follows.
 	mu     sync.Mutex
 	busy   bool
@@ -133,6 +139,33 @@ func (p *Pictures) Get(revision uint64, graph func() (*controller.DependencyGrap
 	return found
 }
 
+// Group returns the groups of the graph at a revision, which are what a picture of it shows, without a picture. It is asked for once for
+// each revision. The error is that of graph.
+func (p *Pictures) Group(revision uint64, graph func() (*controller.DependencyGraph, error)) (*grouped.Grouping, error) {
+	p.grouping.Lock()
+	defer p.grouping.Unlock()
+
+	if p.groups != nil && p.groupsOf == revision {
+		return p.groups, nil
+	}
+
+	err := contain.Call(func() error {
+		g, err := graph()
+		if err != nil {
+			return err
+		}
+
+		p.groups, p.groupsOf = grouped.Group(g, grouped.Config{Above: p.cfg.Above}), revision
+
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return p.groups, nil
+}
+
 // Close waits for the picture that is being made, and has no further ones made. It may be called more than once.
 func (p *Pictures) Close() {
 	p.mu.Lock()
@@ -160,26 +193,19 @@ func (p *Pictures) makeOne(revision uint64, graph func() (*controller.Dependency
 		}
 	}()
 
-	made, err = p.draw(graph)
+	made, err = p.draw(revision, graph)
 }
 
 // draw calls what the host brings, none of which may end the process.
-func (p *Pictures) draw(graph func() (*controller.DependencyGraph, error)) (Picture, error) {
-	var (
-		out      bytes.Buffer
-		grouping *grouped.Grouping
-	)
+func (p *Pictures) draw(revision uint64, graph func() (*controller.DependencyGraph, error)) (Picture, error) {
+	groups, err := p.Group(revision, graph)
+	if err != nil {
+		return Picture{}, err
+	}
 
-	err := contain.Call(func() error {
-		g, err := graph()
-		if err != nil {
-			return err
-		}
+	var out bytes.Buffer
 
-		grouping = grouped.Group(g, grouped.Config{Above: p.cfg.Above})
+	err = contain.Call(func() error { return p.cfg.Render(p.ctx, &out, groups.Graph, p.cfg.Options(groups)...) })
 
-		return p.cfg.Render(p.ctx, &out, grouping.Graph, p.cfg.Options(grouping)...)
-	})
-
-	return Picture{SVG: out.Bytes(), Grouping: grouping}, err
+	return Picture{SVG: out.Bytes(), Grouping: groups}, err
 }
