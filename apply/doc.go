@@ -6,7 +6,8 @@
 // A POST with content type application/yaml, of one or several documents in the form that the contract writes: metadata and spec.
 // Types are those that the program has registered with the contract's wire format, statically or dynamically. Reading is strict:
 // a field that is not known, a type that is not known, a resource that is given twice are faults. All faults of all documents are
-// told at once, with document, field and place. (A spec that reads YAML by a method of its own is as strict as that method.)
+// told at once, up to a hundred, with document, field and place. (A spec that reads YAML by a method of its own is as strict as that
+// method.)
 //
 // # What becomes of it
 //
@@ -18,6 +19,7 @@
 //   - A version in a document has to be the current one. Without one, what is there now is replaced.
 //   - The phase in a document is "running", if it is there: nothing is torn down by applying.
 //   - Finalizers belong to who has set them. They stay as they are; a document with finalizers creates nothing.
+//   - There may be up to 1,000 of each: labels, annotations, and finalizers.
 //   - Times of creation and change are the state's, and not read.
 //
 // Everything is looked at before the first resource is written. If a write fails nevertheless, because somebody else was

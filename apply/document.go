@@ -14,13 +14,24 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
+// mostFaults is how many faults are told. Who has more of them has sent something else than he wanted to.
+const mostFaults = 100
+
 // reader reads one document, and notes what is wrong with it.
 type reader struct {
 	number int
+	// faults are the first ones, one more than are told.
 	faults []Fault
 }
 
+// full tells whether no more faults are noted.
+func (r *reader) full() bool { return len(r.faults) > mostFaults }
+
 func (r *reader) fault(at *yaml.Node, field, message string) {
+	if r.full() {
+		return
+	}
+
 	r.faults = append(r.faults, Fault{Document: r.number, Field: field, Line: at.Line, Column: at.Column, Message: message})
 }
 
@@ -180,7 +191,9 @@ func (r *reader) spec(node *yaml.Node, res resource.Resource) {
 		}
 	}()
 
-	err := node.Load(res.Spec(), yaml.WithKnownFields())
+	r.unique(node, "spec")
+
+	err := node.Load(res.Spec(), yaml.WithKnownFields(), yaml.WithUniqueKeys(false))
 
 	var several *yaml.LoadErrors
 
@@ -188,6 +201,10 @@ func (r *reader) spec(node *yaml.Node, res resource.Resource) {
 	case err == nil:
 	case errors.As(err, &several):
 		for _, one := range several.Errors {
+			if r.full() {
+				return
+			}
+
 			message := said(one.Err.Error())
 			if unknownField.MatchString(one.Err.Error()) {
 				message = "is not known"

@@ -108,8 +108,11 @@ func (h *handler) apply(w http.ResponseWriter, r *http.Request) *Report {
 }
 
 func faulty(n int) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "there is a fault in the documents"
+	case n > mostFaults:
+		return fmt.Sprintf("there are more than %d faults in the documents", mostFaults)
 	}
 
 	return fmt.Sprintf("there are %d faults in the documents", n)

@@ -12,6 +12,9 @@ var metadataFields = []string{
 	"namespace", "type", "id", "version", "owner", "phase", "created", "updated", "labels", "annotations", "finalizers",
 }
 
+// mostEntries is how many labels, annotations or finalizers a resource may have: the contract copies all of them for each that is added.
+const mostEntries = 1000
+
 // metadata reads the metadata of a document, and notes in it what is given. It returns nil if it does not say of which type
 // the resource is: then nothing can be said of the spec.
 func (r *reader) metadata(node *yaml.Node, d *document) *resource.Metadata {
@@ -89,6 +92,14 @@ func (r *reader) pairs(node *yaml.Node, path string, set func(key, value string)
 		return false
 	}
 
+	r.unique(node, path)
+
+	if len(node.Content)/2 > mostEntries {
+		r.fault(node, path, fmt.Sprintf("has more than %d texts", mostEntries))
+
+		return true
+	}
+
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 
@@ -107,6 +118,12 @@ func (r *reader) pairs(node *yaml.Node, path string, set func(key, value string)
 func (r *reader) finalizers(node *yaml.Node, md *resource.Metadata) {
 	if node.Kind != yaml.SequenceNode {
 		r.fault(node, "metadata.finalizers", "has to be a list")
+
+		return
+	}
+
+	if len(node.Content) > mostEntries {
+		r.fault(node, "metadata.finalizers", fmt.Sprintf("has more than %d texts", mostEntries))
 
 		return
 	}

@@ -32,7 +32,7 @@ func (d *document) ref() api.Ref {
 	return api.Ref{Namespace: md.Namespace(), Type: md.Type(), ID: md.ID()}
 }
 
-// read reads all documents, and finds everything that is wrong with them.
+// read reads all documents, and finds what is wrong with them: all of it, up to [mostFaults].
 func read(text []byte) (all []*document, faults []Fault) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	first := map[api.Ref]int{}
@@ -67,6 +67,10 @@ func read(text []byte) (all []*document, faults []Fault) {
 		}
 
 		faults = append(faults, r.faults...)
+
+		if len(faults) > mostFaults {
+			return nil, append(faults[:mostFaults:mostFaults], Fault{Document: number, Message: "there are more faults: mend these first"})
+		}
 
 		if len(r.faults) == 0 {
 			all = append(all, d)
