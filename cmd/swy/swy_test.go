@@ -101,6 +101,8 @@ func TestExitCodes(t *testing.T) {
 		{"controllers --http localhost", 2, "it should look like http://127.0.0.1:8080/inspect/"},
 		{"top -n 1ms", 2, "--interval: 1ms is less than 100ms"},
 		{"passes --limit 0", 2, "--limit: 0 is not above 0"},
+		{"controllers --timeout 0", 2, "--timeout: 0s is not above 0"},
+		{"get process --timeout=-1s", 2, "--timeout: -1s is not above 0"},
 		{"graph --format png", 2, `--format: "png" is none of`},
 		{"completion tcsh", 2, "use bash, zsh or fish"},
 		{"apply", 2, "Name it with -f"},

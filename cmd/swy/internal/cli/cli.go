@@ -74,7 +74,15 @@ func (s *session) root() *cobra.Command {
 		Use: "swy", Short: "Ask a running engine what it does and why", Long: about,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRun:  func(*cobra.Command, []string) { s.began = true },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			s.began = true
+
+			if s.timeout <= 0 {
+				return misused("--timeout: %s is not above 0", s.timeout)
+			}
+
+			return nil
+		},
 	}
 
 	root.SetIn(s.Stdin)

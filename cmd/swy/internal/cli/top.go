@@ -185,8 +185,8 @@ func (t *topping) draw(width, height int) []string {
 	}
 
 	for i, line := range text {
-		if runes := []rune(line); width > 0 && len(runes) > width {
-			text[i] = string(runes[:width-1]) + "…"
+		if width > 0 {
+			text[i] = show.Cut(line, width)
 		}
 	}
 

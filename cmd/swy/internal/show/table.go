@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/switchyard-run/switchyard/inspect/api"
 )
 
-// widest is how wide a column is made, in characters, for what it holds. What is longer sticks out.
+// widest is how wide a column is made, in columns of a terminal, for what it holds. What is longer sticks out.
 const widest = 60
 
 // Table writes rows in columns. Rows may come in several parts: columns grow, and never shrink. The zero value is a table
@@ -32,7 +31,7 @@ func (t *Table) Write(w io.Writer, rows [][]string) error {
 				t.widths = append(t.widths, 0)
 			}
 
-			t.widths[i] = max(t.widths[i], min(utf8.RuneCountInString(line[i]), widest))
+			t.widths[i] = max(t.widths[i], min(Width(line[i]), widest))
 		}
 
 		lines = append(lines, line)
@@ -53,7 +52,7 @@ func (t *Table) line(cells []string) string {
 
 	for i, cell := range cells {
 		b.WriteString(cell)
-		b.WriteString(strings.Repeat(" ", max(0, t.widths[i]-utf8.RuneCountInString(cell))+3))
+		b.WriteString(strings.Repeat(" ", max(0, t.widths[i]-Width(cell))+3))
 	}
 
 	return b.String()
