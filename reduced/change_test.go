@@ -2,6 +2,7 @@ package reduced_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/stretchr/testify/require"
@@ -55,4 +56,26 @@ func TestBetween(t *testing.T) {
 	}
 
 	require.Equal(t, "labels, finalizers", (reduced.ChangeLabels | reduced.ChangeFinalizers).String())
+}
+
+// A destroy that nobody has seen is among what has changed, as soon as another life of the resource is seen.
+func TestUnseenDestroysAreChanges(t *testing.T) {
+	t.Parallel()
+
+	of := func(born int64, change reduced.Change) reduced.Metadata {
+		res := &changing{resource.NewMetadata("n", "T", "a", resource.VersionUndefined), 1}
+		res.md.SetCreated(time.Unix(born, 0))
+
+		return reduced.Of(res, false).Changed(change)
+	}
+	one, other := of(1, reduced.ChangeSpec), of(2, reduced.ChangeCreated)
+
+	recreated := other.Recreated().AfterGap()
+	require.Equal(t, reduced.ChangeDestroyed|reduced.ChangeListed, recreated.Change())
+
+	both := reduced.Merge(one, other)
+	require.Equal(t, reduced.ChangeSpec|reduced.ChangeCreated|reduced.ChangeDestroyed, both.Change())
+
+	same := reduced.Merge(one, one)
+	require.Equal(t, reduced.ChangeSpec, same.Change())
 }

@@ -53,6 +53,11 @@ func MergeFacts(older, newer Facts) Facts {
 	newer.flags |= older.flags & (sawDestroy | missed)
 	newer.flags = newer.flags&^beganGone | older.flags&beganGone
 	newer.changed |= older.changed
+
+	if newer.created != older.created {
+		newer.changed |= ChangeDestroyed // which nobody may have seen
+	}
+
 	newer.flags &= older.flags | ^own
 	newer.events += older.events
 	newer.firstVersion = older.firstVersion

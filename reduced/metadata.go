@@ -64,6 +64,7 @@ func (m Metadata) Gone() Metadata {
 // Recreated returns the metadata marked as having been destroyed before it came to its present state.
 func (m Metadata) Recreated() Metadata {
 	m.flags |= sawDestroy
+	m.changed |= ChangeDestroyed
 
 	return m
 }
