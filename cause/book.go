@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/reduced"
@@ -155,6 +156,7 @@ func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
 	w.Others = int(c.Events) - len(made)
 
 	if w.Others > 0 {
+		since = b.waited(p, c)
 		w.Maybe = b.wroteMore(p, c, since)
 		w.Forgotten = w.Maybe != nil || b.forgets(c, since)
 	}
@@ -236,6 +238,50 @@ func (b *Book) before(p *Pass) (began time.Time) {
 	}
 
 	return began
+}
+
+// waited returns since when changes of a cause of a pass may have waited to be told of: since the pass before that was for the same, unless
+// they were on their way for longer, as what a paused controller is told of, or what has to be mapped first.
+func (b *Book) waited(p *Pass, c *Cause) time.Time {
+	before := b.Before(p)
+	if before == nil {
+		return time.Time{}
+	}
+
+	since := earlier(before.Began, p.Began.Add(-p.Waited))
+
+	if p.Doing != Reconciling || c.Input != controller.InputQMapped && c.Input != controller.InputQMappedDestroyReady {
+		return since
+	}
+
+	mapped := uint32(0)
+
+	for i := range b.passes[p.Controller] {
+		m := &b.passes[p.Controller][i]
+		if m.Doing != Mapping || m.Item != c.Resource || m.Began.After(p.Began) || m.Outcome != Running && m.Ended.Before(before.Began) {
+			continue
+		}
+
+		since = earlier(since, m.Began.Add(-m.Waited))
+
+		for j := range m.Causes {
+			mapped += m.Causes[j].Events
+		}
+	}
+
+	if mapped < c.Events {
+		return time.Time{} // it is forgotten when they were mapped
+	}
+
+	return since
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+
+	return a
 }
 
 // Controllers returns the names of the controllers of the book, in order.

@@ -52,6 +52,10 @@ func ChangeOf(facts *reduced.Facts, input controller.InputKind) Change {
 
 // then merges what has happened to the same resource later.
 func (c *Change) then(later *Change) {
+	if c.Life != later.Life {
+		c.Changed |= reduced.ChangeDestroyed // which nobody may have seen
+	}
+
 	c.To, c.Life = later.To, later.Life
 	c.Events += later.Events
 	c.Changed |= later.Changed

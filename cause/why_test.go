@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/cause"
@@ -93,6 +94,43 @@ func TestWhoIsForgottenMayHaveMadeIt(t *testing.T) {
 
 		book = cause.NewBook(passes, at, nobody)
 		require.Equal(t, cause.Writers{Others: 1}, book.Writers(book.Pass("reader", 2), &reader.Causes[0]))
+	}
+}
+
+// A change that has waited to be mapped, or for its controller, may have been made before the pass before began.
+func TestWhoWasForgottenWhileAChangeWaited(t *testing.T) {
+	t.Parallel()
+
+	mapped := made("a", 1, 2, 1)
+	mapped.Input = controller.InputQMapped
+
+	before, mapping := pass("reader", 1, 10, "x", nil), pass("reader", 2, 15, "a", []cause.Cause{made("a", 1, 2, 1)})
+	mapping.Doing, mapping.Waited = cause.Mapping, 12*time.Second
+	reader := pass("reader", 3, 20, "x", []cause.Cause{mapped})
+	began := before.Began.Add(-10 * time.Second)
+
+	for name, test := range map[string]struct {
+		passes    []cause.Pass
+		lost      time.Duration
+		forgotten bool
+	}{
+		"while it waited to be mapped":       {[]cause.Pass{reader, mapping, before}, 5 * time.Second, true},
+		"before":                             {[]cause.Pass{reader, mapping, before}, 2 * time.Second, false},
+		"the mapping is forgotten":           {[]cause.Pass{reader, before}, 2 * time.Second, true},
+		"after the mapping of an older pass": {[]cause.Pass{reader, mapping}, time.Second, true},
+	} {
+		book := cause.NewBook(map[string][]cause.Pass{"reader": test.passes}, map[string]time.Time{"writer": began.Add(test.lost)}, nil)
+
+		require.Equal(t, cause.Writers{Others: 1, Forgotten: test.forgotten}, book.Writers(&test.passes[0], &mapped), name)
+	}
+
+	waited := pass("reader", 2, 20, "x", []cause.Cause{made("x", 1, 2, 1)})
+	waited.Waited = 15 * time.Second
+	passes := []cause.Pass{waited, before}
+
+	for lost, forgotten := range map[time.Duration]bool{4 * time.Second: false, 6 * time.Second: true} {
+		book := cause.NewBook(map[string][]cause.Pass{"reader": passes}, map[string]time.Time{"writer": began.Add(lost)}, nil)
+		require.Equal(t, forgotten, book.Writers(&passes[0], &waited.Causes[0]).Forgotten)
 	}
 }
 

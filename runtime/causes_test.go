@@ -50,7 +50,8 @@ func (t *thing) DeepCopy() resource.Resource {
 type happened struct {
 	from, to uint64
 	changed  reduced.Change
-	life     int // how often it was destroyed before
+	life     int   // how often it was destroyed before
+	born     int64 // when this life began
 }
 
 // version names the version that the event has shown.
@@ -235,7 +236,7 @@ func (w *causesWorld) saw(e state.Event) {
 	defer w.mu.Unlock()
 
 	md := e.Resource.Metadata()
-	h := happened{from: md.Version().Value(), to: md.Version().Value()}
+	h := happened{from: md.Version().Value(), to: md.Version().Value(), born: md.Created().UnixNano()}
 
 	switch e.Type {
 	case state.Created:
@@ -452,7 +453,7 @@ func testCauses(t *testing.T, seed uint64) {
 
 func (w *causesWorld) add(i int) {
 	c := &traced{
-		world: w, name: fmt.Sprintf("controller%d", i), output: fmt.Sprintf("Made%d.test", i), workers: uint(1 + w.rand.IntN(3)),
+		world: w, name: fmt.Sprintf("controller%d", i), output: fmt.Sprintf("Made%d.test", i), workers: uint(1 + w.rand.IntN(8)),
 		holds: w.rand.IntN(2) == 0, spread: 1 + w.rand.IntN(3),
 	}
 
@@ -460,14 +461,20 @@ func (w *causesWorld) add(i int) {
 	w.rand.Shuffle(len(kinds), func(a, b int) { kinds[a], kinds[b] = kinds[b], kinds[a] })
 	c.inputs = kinds[:1+w.rand.IntN(len(kinds))]
 
-	if w.rand.IntN(3) == 0 {
-		require.NoError(w.t, w.engine.RegisterController(c))
-	} else {
+	if w.rand.IntN(3) > 0 {
 		c.primary, c.inputs = c.inputs[0], c.inputs[1:]
-		require.NoError(w.t, w.engine.RegisterQController(c))
 	}
 
+	w.register(c)
 	w.kinds, w.all = append(w.kinds, c.output), append(w.all, c)
+}
+
+func (w *causesWorld) register(c *traced) {
+	if c.primary == "" {
+		require.NoError(w.t, w.engine.RegisterController(c))
+	} else {
+		require.NoError(w.t, w.engine.RegisterQController(c))
+	}
 }
 
 // check compares the passes of a controller with the log.
@@ -523,7 +530,7 @@ func (w *causesWorld) same(c *traced, p cause.Pass, got cause.Cause, next []happ
 
 	want, others := next[0], 0
 	for _, h := range next[:got.Events] {
-		want.to = h.to
+		want.to, want.born = h.to, h.born
 		want.changed |= h.changed
 
 		if w.outside[h.version(got.Resource)] {
@@ -531,7 +538,7 @@ func (w *causesWorld) same(c *traced, p cause.Pass, got cause.Cause, next []happ
 		}
 	}
 
-	require.Equal(w.t, want, happened{got.From, got.To, got.Changed, want.life}, "%s %d of %v: %s", c.name, p.Number, p.Item, got)
+	require.Equal(w.t, want, happened{got.From, got.To, got.Changed, want.life, got.Life}, "%s %d of %v: %s", c.name, p.Number, p.Item, got)
 
 	writers := w.book.Writers(&p, &got)
 	if got.Changed&reduced.ChangeDestroyed != 0 {
