@@ -8,6 +8,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	"go.uber.org/zap"
 
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/follow"
 )
@@ -179,7 +180,21 @@ func (h *Hub) publish(l *looker) {
 	watched, followed := len(h.watches) > 0, len(h.follows) > 0
 	h.mu.Unlock()
 
-	seen, passes := l.look(watched, followed)
+	var (
+		seen   *snapshot
+		passes *lot
+	)
+
+	err := contain.Call(func() error {
+		seen, passes = l.look(watched, followed)
+
+		return nil
+	})
+	if err != nil {
+		h.cfg.Logger.Error("the engine can not be looked at", contain.Fields(err)...)
+
+		return // what is seen next time is told then
+	}
 
 	h.mu.Lock()
 	defer h.mu.Unlock()

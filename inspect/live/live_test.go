@@ -34,11 +34,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type watched struct {
 	*runtime.Runtime
 
-	looks atomic.Int64
+	looks  atomic.Int64
+	broken atomic.Bool
 }
 
 func (e *watched) Health() runtime.Health {
 	e.looks.Add(1)
+
+	if e.broken.Load() {
+		panic("out of order")
+	}
 
 	return e.Runtime.Health()
 }
@@ -145,6 +150,29 @@ func decode[T any](w *world, e event, name string) *T {
 	require.NoError(w, json.Unmarshal([]byte(e.data), document))
 
 	return document
+}
+
+// A look that panics tells nobody anything, and ends neither the process nor the looking.
+func TestLooksThatPanic(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.engine.broken.Store(true)
+
+		s := w.watch()
+		defer s.Close()
+
+		time.Sleep(3 * time.Second)
+		require.Greater(t, w.engine.looks.Load(), int64(2))
+
+		w.engine.broken.Store(false)
+		require.Len(t, decode[api.Overview](w, w.next(s)[0], api.EventOverview).Controllers, 1)
+
+		w.engine.broken.Store(true)
+		w.write(0, 3)
+		time.Sleep(3 * time.Second)
+		w.engine.broken.Store(false)
+
+		require.Len(t, decode[api.Change](w, w.next(s)[0], api.EventChange).Controllers, 1)
+	})
 }
 
 // An overview comes first, then what changes and nothing else, and rates are there as long as something happens.

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/switchyard-run/switchyard/cause"
+	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/inspect/answer"
 	"github.com/switchyard-run/switchyard/inspect/api"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -81,8 +82,20 @@ func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. It takes time that is linear in controllers and kinds.
+// Collect implements [prometheus.Collector]. It takes time that is linear in controllers and kinds. What panics fails the scrape, as it
+// would end the process in the goroutine of whoever gathers.
 func (c *Collector) Collect(ch chan<- prometheus.Metric) {
+	err := contain.Call(func() error {
+		c.collect(ch)
+
+		return nil
+	})
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(running, err)
+	}
+}
+
+func (c *Collector) collect(ch chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
