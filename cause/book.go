@@ -258,14 +258,16 @@ func (b *Book) waited(p *Pass, c *Cause) time.Time {
 
 	for i := range b.passes[p.Controller] {
 		m := &b.passes[p.Controller][i]
-		if m.Doing != Mapping || m.Item != c.Resource || m.Began.After(p.Began) || m.Outcome != Running && m.Ended.Before(before.Began) {
+		if m.Doing != Mapping || m.Item != c.Resource || m.Number > p.Number || m.Outcome != Running && m.Ended.Before(before.Began) {
 			continue
 		}
 
 		since = earlier(since, m.Began.Add(-m.Waited))
 
 		for j := range m.Causes {
-			mapped += m.Causes[j].Events
+			if of := &m.Causes[j]; of.Life != c.Life || of.To <= c.To {
+				mapped += of.Events
+			}
 		}
 	}
 
