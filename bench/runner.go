@@ -112,7 +112,8 @@ func (r *runner) rounds(w *workload, size int) int {
 // growthRounds is the number of rounds for sizes that only tell how the cost grows.
 const growthRounds = 3
 
-// run runs all rounds of a workload, contenders interleaved.
+// run runs all rounds of a workload, contenders interleaved: forwards in one round and backwards in the next, as whoever comes second
+// may find the machine warmer, or busier, than the first.
 func (r *runner) run(ctx context.Context, w *workload) (*outcome, error) {
 	o := &outcome{workload: w, Name: w.name}
 	out := map[string]bool{}
@@ -121,7 +122,12 @@ func (r *runner) run(ctx context.Context, w *workload) (*outcome, error) {
 		group := map[string]*series{}
 
 		for round := range r.rounds(w, size) {
-			for _, name := range r.contenders(w) {
+			names := slices.Clone(r.contenders(w))
+			if round%2 == 1 {
+				slices.Reverse(names)
+			}
+
+			for _, name := range names {
 				if out[name] {
 					continue
 				}

@@ -243,7 +243,12 @@ func (in *intake) take(done []*bundle) []*bundle {
 	taken := in.pending
 	clear(done)
 	in.pending, in.count = done[:0], 0
-	clear(in.of)
+
+	if len(taken) > keepBundles {
+		in.of = map[reduced.Kind]*bundle{} // a map that was large stays so
+	} else {
+		clear(in.of)
+	}
 
 	return taken
 }
