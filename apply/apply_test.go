@@ -27,8 +27,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := protobuf.RegisterDynamic[widgetSpec](widgetType, &widget{}); err != nil {
-		panic(err)
+	for _, err := range []error{
+		protobuf.RegisterDynamic[widgetSpec](widgetType, &widget{}),
+		protobuf.RegisterDynamic[widgetSpec](keyType, &typed.Resource[widgetSpec, keyExtension]{}),
+	} {
+		if err != nil {
+			panic(err)
+		}
 	}
 
 	goleak.VerifyTestMain(m)
