@@ -198,15 +198,8 @@ const (
 
 var reasonNames = [...]string{"start or resync", "retry", "timer", "asked for", "mapped", "start"}
 
-// String names all reasons.
-func (r Reasons) String() string {
-	var names []string
+// Names names all reasons, in order. It is empty, and not nil, where there is none.
+func (r Reasons) Names() []string { return reduced.NamesOf(uint8(r), reasonNames[:]) }
 
-	for i, name := range reasonNames {
-		if r&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-
-	return strings.Join(names, ", ")
-}
+// String is the names in a line.
+func (r Reasons) String() string { return strings.Join(r.Names(), ", ") }

@@ -1,6 +1,7 @@
 package reduced
 
 import (
+	"math/bits"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,17 +28,23 @@ const (
 
 var changeNames = [...]string{"created", "spec", "labels", "annotations", "phase", "finalizers", "destroyed", "found by listing"}
 
-// String names all that has changed.
-func (c Change) String() string {
-	var names []string
+// Names names all that has changed, in order. It is empty, and not nil, where nothing is said.
+func (c Change) Names() []string { return NamesOf(uint8(c), changeNames[:]) }
 
-	for i, name := range changeNames {
-		if c&(1<<i) != 0 {
-			names = append(names, name)
+// String is the names in a line.
+func (c Change) String() string { return strings.Join(c.Names(), ", ") }
+
+// NamesOf returns the names of what is in a set: bit i is for name i.
+func NamesOf(set uint8, names []string) []string {
+	all := make([]string, 0, bits.OnesCount8(set))
+
+	for i, name := range names {
+		if set&(1<<i) != 0 {
+			all = append(all, name)
 		}
 	}
 
-	return strings.Join(names, ", ")
+	return all
 }
 
 // Between returns what has changed between two versions of a resource, the earlier one first. An update that changes nothing

@@ -163,17 +163,18 @@ func (a *Answers) edges() (*edges, error) {
 	return edgesOf(graph), nil
 }
 
-func inputKindOfEdge(t controller.DependencyEdgeType) string {
-	kinds := map[controller.DependencyEdgeType]controller.InputKind{
-		controller.EdgeInputStrong:              controller.InputStrong,
-		controller.EdgeInputWeak:                controller.InputWeak,
-		controller.EdgeInputDestroyReady:        controller.InputDestroyReady,
-		controller.EdgeInputQPrimary:            controller.InputQPrimary,
-		controller.EdgeInputQMapped:             controller.InputQMapped,
-		controller.EdgeInputQMappedDestroyReady: controller.InputQMappedDestroyReady,
-	}
+// inputKinds are the kinds of inputs by those of edges.
+var inputKinds = map[controller.DependencyEdgeType]controller.InputKind{
+	controller.EdgeInputStrong:              controller.InputStrong,
+	controller.EdgeInputWeak:                controller.InputWeak,
+	controller.EdgeInputDestroyReady:        controller.InputDestroyReady,
+	controller.EdgeInputQPrimary:            controller.InputQPrimary,
+	controller.EdgeInputQMapped:             controller.InputQMapped,
+	controller.EdgeInputQMappedDestroyReady: controller.InputQMappedDestroyReady,
+}
 
-	kind, ok := kinds[t]
+func inputKindOfEdge(t controller.DependencyEdgeType) string {
+	kind, ok := inputKinds[t]
 	if !ok {
 		return fmt.Sprintf("unknown-%d", t)
 	}

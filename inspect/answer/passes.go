@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/inspect/api"
@@ -117,7 +116,7 @@ func (a *Answers) PassOf(p *cause.Pass) api.Pass { return a.passOf(p) }
 func (a *Answers) passOf(p *cause.Pass) api.Pass {
 	out := api.Pass{
 		PassRef: passRef(p), Doing: p.Doing.String(), Began: p.Began, Outcome: p.Outcome.String(), Failure: p.Failure, Stack: p.Stack,
-		Again: api.SecondsOf(p.Again), Causes: make([]api.Cause, 0, len(p.Causes)), More: p.More, Reasons: reasonsOf(p.Reasons),
+		Again: api.SecondsOf(p.Again), Causes: make([]api.Cause, 0, len(p.Causes)), More: p.More, Reasons: p.Reasons.Names(),
 		Reads: accessesOf(p.Reads), MoreReads: p.MoreReads, Writes: accessesOf(p.Writes), MoreWrites: p.MoreWrites, Title: p.Title(),
 	}
 
@@ -146,19 +145,8 @@ func passRef(p *cause.Pass) api.PassRef {
 func causeOf(c *cause.Cause) api.Cause {
 	return api.Cause{
 		Resource: refOf(c.Resource), Input: inputKind(c.Input), From: c.From, To: c.To, Events: c.Events,
-		Changed: list(c.Changed.String()), Text: c.String(),
+		Changed: c.Changed.Names(), Text: c.String(),
 	}
-}
-
-func reasonsOf(r cause.Reasons) []string { return list(r.String()) }
-
-// list takes a list apart that was put together for people.
-func list(text string) []string {
-	if text == "" {
-		return []string{}
-	}
-
-	return strings.Split(text, ", ")
 }
 
 func accessesOf(accesses []cause.Access) []api.Access {

@@ -153,7 +153,7 @@ func (s *span) attributes() []attribute.KeyValue {
 	}
 
 	if p.Reasons != 0 {
-		attributes = append(attributes, Reasons.StringSlice(strings.Split(p.Reasons.String(), ", ")))
+		attributes = append(attributes, Reasons.StringSlice(p.Reasons.Names()))
 	}
 
 	if s.outside > 0 && s.unsure {
