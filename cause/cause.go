@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 
@@ -83,18 +84,29 @@ func (c Cause) String() string {
 type Set struct {
 	causes []Cause
 	more   uint64
-	one    [1]Cause // what mostly is enough, so that a set is one piece of memory
+	at     time.Duration // when others were told of it, as whoever made it counts
+	one    [1]Cause      // what mostly is enough, so that a set is one piece of memory
 
 	joined atomic.Pointer[joined] // what Shared has come to last, or nil
 }
 
-// SetOf returns the set of the causes that changes are, told through inputs of one kind.
-func SetOf(changes []reduced.Metadata, input controller.InputKind) *Set {
+// Causes is a set, or what one is made of when somebody asks: most never do. It is asked at any time, also under locks of this
+// package.
+type Causes interface{ Set() *Set }
+
+// Set implements [Causes].
+func (s *Set) Set() *Set { return s }
+
+// SetOf returns the set of the causes that changes are, told through inputs of one kind at some time.
+func SetOf(changes []reduced.Metadata, input controller.InputKind, at time.Duration) *Set {
 	if len(changes) == 1 {
-		return One(Of(&changes[0], input))
+		s := One(Of(&changes[0], input))
+		s.at = at
+
+		return s
 	}
 
-	s := &Set{causes: make([]Cause, 0, min(len(changes), Most))}
+	s := &Set{causes: make([]Cause, 0, min(len(changes), Most)), at: at}
 
 	for i := range changes {
 		c := Of(&changes[i], input)
@@ -103,6 +115,9 @@ func SetOf(changes []reduced.Metadata, input controller.InputKind) *Set {
 
 	return s
 }
+
+// At returns when others were told of the first of the changes, as whoever made the set counts.
+func (s *Set) At() time.Duration { return s.at }
 
 // One returns the set of one cause.
 func One(c Cause) *Set { return new(Set).Init(c) }
@@ -126,11 +141,18 @@ func (s *Set) Then(later *Set) *Set {
 		return s // one change that several were told of
 	}
 
-	both := &Set{causes: make([]Cause, len(s.causes), min(len(s.causes)+len(later.causes), Most)), more: s.more}
-	copy(both.causes, s.causes)
-	both.addAll(later)
+	both := new(Set)
+	both.Join(s, later)
 
 	return both
+}
+
+// Join makes an empty set, which may be a part of something larger, that of an older and a later one.
+func (s *Set) Join(older, later *Set) {
+	s.causes = make([]Cause, len(older.causes), min(len(older.causes)+len(later.causes), Most))
+	copy(s.causes, older.causes)
+	s.more, s.at = older.more, older.at
+	s.addAll(later)
 }
 
 func (s *Set) addAll(later *Set) {

@@ -84,7 +84,7 @@ func TestTracersRememberTheLastPasses(t *testing.T) {
 
 	for i := range 10 {
 		o := tr.Begin(&cause.Begin{Kind: &hosts, ID: fmt.Sprint(i), At: time.Duration(i) * time.Minute, Own: change(0, 1, 1, reduced.ChangeCreated)})
-		o.Read(key("r"), 7)
+		tr.Read(t.Context(), key("r"), 7)
 		o.Wrote("modify", key("w").Pointer(), 8, 9)
 		o.End(time.Duration(i)*time.Minute+time.Second, cause.Failed, errors.New("broken"), time.Minute)
 	}
@@ -113,7 +113,7 @@ func TestAccessesAreCounted(t *testing.T) {
 	o := tr.Begin(&cause.Begin{})
 
 	for i := range 100 {
-		o.Read(key("r"), uint64(i))
+		tr.Read(t.Context(), key("r"), uint64(i))
 		o.Wrote("update", key("w").Pointer(), uint64(i), 0)
 	}
 
@@ -157,7 +157,7 @@ func TestNothingIsRememberedOfNothing(t *testing.T) {
 	var tr *cause.Tracer
 
 	o := tr.Begin(&cause.Begin{})
-	o.Read(key("r"), 1)
+	tr.Read(t.Context(), key("r"), 1)
 	o.Wrote("update", key("w").Pointer(), 1, 0)
 	o.End(0, cause.Failed, errors.New("broken"), 0)
 	tr.From(time.Time{})
@@ -175,8 +175,8 @@ func TestPassesTakeNoMemory(t *testing.T) {
 
 	pass := func() {
 		o := tr.Begin(&cause.Begin{Kind: &hosts, ID: "a", Own: change(1, 2, 1, reduced.ChangeSpec), Causes: set})
-		o.Read(k, 1)
-		o.Read(k, 2)
+		tr.Read(t.Context(), k, 1)
+		tr.Read(t.Context(), k, 2)
 		o.Wrote("update", ptr, 3, 4)
 		o.End(0, cause.Succeeded, nil, 0)
 	}
@@ -196,7 +196,7 @@ func BenchmarkPass(b *testing.B) {
 
 	for b.Loop() {
 		o := tr.Begin(&cause.Begin{Kind: &hosts, ID: "a", Own: change(1, 2, 1, reduced.ChangeSpec)})
-		o.Read(k, 1)
+		tr.Read(b.Context(), k, 1)
 		o.Wrote("update", ptr, 3, 4)
 		o.End(0, cause.Succeeded, nil, 0)
 	}

@@ -53,7 +53,7 @@ func (o *Open) beginLocked(s *seat, number uint64, b *Begin) {
 		with.Kind = b.Kind
 	}
 
-	if with.Causes != b.Causes {
+	if with.Causes != nil || b.Causes != nil {
 		with.Causes = b.Causes
 	}
 
@@ -68,22 +68,12 @@ func (o *Open) beginLocked(s *seat, number uint64, b *Begin) {
 	}
 }
 
-// Read notes that the pass has read a resource in a version, 0 if it was not there, or with an empty id, several of a kind.
-func (o *Open) Read(key reduced.Key, version uint64) {
-	if o == nil {
-		return
-	}
-
-	r := o.ring
-	r.mu.Lock()
-
+func (o *Open) readLocked(key reduced.Key, version uint64) {
 	if len(o.reads) < mostAccesses {
 		o.reads = append(o.reads, Access{Resource: key, Version: version})
 	} else {
 		o.moreReads++
 	}
-
-	r.mu.Unlock()
 }
 
 // Wrote notes that the pass has made a version of a resource in one of its lives, or with version 0, that it has changed it
@@ -125,6 +115,25 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 	}
 
 	r.mu.Unlock()
+}
+
+// EndLocked is End for whoever holds the lock that was given to [Tracer.Under], of a pass that is not nil and has not failed.
+func (o *Open) EndLocked(at time.Duration, outcome Outcome) {
+	if o.outcome == Running {
+		o.endLocked(at, outcome, nil, 0)
+	}
+}
+
+// Next ends the pass, which has not failed, and begins the one behind it in the same place.
+func (o *Open) Next(at time.Duration, outcome Outcome, b *Begin) *Open {
+	s, r := o.seat, o.ring
+
+	r.mu.Lock()
+	o.EndLocked(at, outcome)
+	next := s.beginLocked(b)
+	r.mu.Unlock()
+
+	return next
 }
 
 func (o *Open) endLocked(at time.Duration, outcome Outcome, f *failed, again time.Duration) {
@@ -175,7 +184,7 @@ func (o *Open) passLocked() Pass {
 	}
 
 	if with.Causes != nil {
-		causes.addAll(with.Causes)
+		causes.addAll(with.Causes.Set())
 	}
 
 	p.Causes, p.More = causes.causes, causes.more

@@ -3,6 +3,8 @@ package cause
 import (
 	"sync"
 	"time"
+
+	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // ring holds the passes that were made last, up to a number. Half of the places are kept for those that have written something: who
@@ -13,16 +15,17 @@ type ring struct {
 	// most is how many that have ended there are at most.
 	most int
 
-	// mu guards the fields below, what is in the passes, and who is at which. What a pass does beside calling the state is to
-	// begin and to end, and it takes this lock once for each and nothing else that several goroutines would have to agree on: a
-	// controller that does nothing makes millions of passes in a second.
-	mu sync.Mutex
+	// mu guards the fields below, what is in the passes, and who is at which. It is own, or that of whoever makes the passes. What a pass does
+	// beside calling the state is to begin and to end, which takes this lock at most once each, and nothing else that several
+	// goroutines would have to agree on: a controller that does nothing makes millions of passes in a second.
+	mu  *sync.Mutex
+	own sync.Mutex
 	// passes are all places. Each is free, or the pass in it runs, or it has ended and has written something, or it has not.
 	passes       []*Open
 	free         line
 	wrote, quiet line
-	// ended counts those that have ended.
-	ended uint64
+	// begun counts those that have begun, where there is one ring only, and ended those that have ended.
+	begun, ended uint64
 	// lost is when the last pass that is forgotten and has written something has ended; 0 is that there was none.
 	lost    time.Duration
 	timings Timings // of passes that have ended
@@ -111,25 +114,45 @@ type seat struct {
 }
 
 func (s *seat) begin(b *Begin) *Open {
-	r := s.ring
+	s.ring.mu.Lock()
+	defer s.ring.mu.Unlock()
 
-	r.mu.Lock()
-	o := r.slotLocked()
-	o.beginLocked(s, r.tracer.count.Add(1), b)
+	return s.beginLocked(b)
+}
+
+func (s *seat) beginLocked(b *Begin) *Open {
+	o := s.ring.slotLocked()
+	o.beginLocked(s, s.ring.numberLocked(), b)
 	s.at = o
-	r.mu.Unlock()
 
 	return o
 }
 
-// in returns the pass that runs, or nil.
-func (s *seat) in() *Open {
-	if s == nil {
-		return nil
+// numberLocked returns the number of the next pass.
+func (r *ring) numberLocked() uint64 {
+	if r.tracer.cfg.Workers > 1 {
+		return r.tracer.count.Add(1)
 	}
 
+	r.begun++
+
+	return r.begun
+}
+
+// in returns the pass that runs, or nil.
+func (s *seat) in() *Open {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()
 
 	return s.at
+}
+
+func (s *seat) read(key reduced.Key, version uint64) {
+	s.ring.mu.Lock()
+
+	if s.at != nil {
+		s.at.readLocked(key, version)
+	}
+
+	s.ring.mu.Unlock()
 }

@@ -31,10 +31,12 @@ type Config struct {
 type Tracer struct {
 	cfg   Config
 	epoch time.Time // from when times are counted
+	// lock is that of whoever makes the passes, or nil.
+	lock *sync.Mutex
 
 	// alone makes the passes where there is one at a time. Before the first pass it is nil.
 	alone atomic.Pointer[seat]
-	// count counts the passes.
+	// count counts the passes where there are several workers.
 	count atomic.Uint64
 
 	// mu guards that there are more rings, and hands, which counts who makes passes.
@@ -66,16 +68,30 @@ func (t *Tracer) From(epoch time.Time) {
 	}
 }
 
+// Under has a lock guard what is remembered, for whoever holds one of its own anyway when a pass begins or ends. It is held while passes
+// are copied. It is called before anything begins, where one pass runs at a time.
+func (t *Tracer) Under(lock *sync.Mutex) { t.lock = lock }
+
 // Several tells whether several passes run at once.
 func (t *Tracer) Several() bool { return t != nil && t.cfg.Workers > 1 }
 
 // Count returns how many passes were begun.
-func (t *Tracer) Count() uint64 {
+func (t *Tracer) Count() (n uint64) {
 	if t == nil {
 		return 0
 	}
 
-	return t.count.Load()
+	if t.cfg.Workers > 1 {
+		return t.count.Load()
+	}
+
+	for _, r := range t.all() {
+		r.mu.Lock()
+		n += r.begun
+		r.mu.Unlock()
+	}
+
+	return n
 }
 
 // Begin is what a pass begins with.
@@ -91,7 +107,7 @@ type Begin struct {
 	Reasons Reasons
 	// Own is what has happened to the item itself; no events is nothing. Causes is what else was the cause, or nil.
 	Own    Change
-	Causes *Set
+	Causes Causes
 }
 
 // Begin begins a pass, where there is one at a time.
@@ -100,6 +116,14 @@ func (t *Tracer) Begin(b *Begin) *Open {
 		return nil
 	}
 
+	return t.only().begin(b)
+}
+
+// BeginLocked is Begin for whoever holds the lock that was given to Under, of a tracer that is not nil.
+func (t *Tracer) BeginLocked(b *Begin) *Open { return t.only().beginLocked(b) }
+
+// only returns who makes passes where there is one at a time.
+func (t *Tracer) only() *seat {
 	s := t.alone.Load()
 	if s == nil {
 		s = &seat{ring: t.nextRing()}
@@ -109,7 +133,7 @@ func (t *Tracer) Begin(b *Begin) *Open {
 		}
 	}
 
-	return s.begin(b)
+	return s
 }
 
 // Within returns who makes passes beside others. It is a context: calls with it, or with one made of it, are in the pass that
@@ -145,15 +169,32 @@ func (h *Hand) Value(key any) any {
 
 // In returns the pass in which a call with the context is, or nil.
 func (t *Tracer) In(ctx context.Context) *Open {
+	if s := t.seat(ctx); s != nil {
+		return s.in()
+	}
+
+	return nil
+}
+
+// Read notes that the pass in which a call with the context is has read a resource in a version, 0 if it was not there, or with an
+// empty id, several of a kind.
+func (t *Tracer) Read(ctx context.Context, key reduced.Key, version uint64) {
+	if s := t.seat(ctx); s != nil {
+		s.read(key, version)
+	}
+}
+
+// seat returns where the pass is made in which a call with the context is, or nil.
+func (t *Tracer) seat(ctx context.Context) *seat {
 	switch {
 	case t == nil:
 		return nil
 	case t.cfg.Workers == 1:
-		return t.alone.Load().in()
+		return t.alone.Load()
 	}
 
 	if h, ok := ctx.Value(handKey{t}).(*Hand); ok {
-		return h.seat.in()
+		return &h.seat
 	}
 
 	return nil
@@ -180,7 +221,12 @@ func (t *Tracer) nextRing() *ring {
 	t.hands++
 
 	if at == len(rings) {
-		rings = append(slices.Clip(rings), &ring{tracer: t, most: (t.cfg.Passes + most - 1) / most})
+		r := &ring{tracer: t, most: (t.cfg.Passes + most - 1) / most, mu: t.lock}
+		if r.mu == nil {
+			r.mu = &r.own
+		}
+
+		rings = append(slices.Clip(rings), r)
 		t.rings.Store(&rings)
 	}
 

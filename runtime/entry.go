@@ -100,7 +100,8 @@ func (e *entry) unit() unit {
 
 func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
 	if e.classic != nil {
-		e.classic.Wake(e.runtime.intake.because(changes, kind), 0)
+		in := e.runtime.intake
+		e.classic.Deliver(in.at(), in.because(changes, kind))
 	} else {
 		e.queue.Deliver(changes, kind)
 	}

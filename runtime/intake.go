@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -53,7 +54,7 @@ type intake struct {
 	dirty chan struct{}
 
 	divider divider
-	// told is why the classic controller that was woken last was; it belongs to whoever delivers.
+	// told is why the classic controller that was woken last was, and when; it belongs to whoever delivers.
 	told told
 }
 
@@ -69,9 +70,12 @@ type bundle struct {
 // wants to know.
 type told struct {
 	explains bool
-	changes  []reduced.Metadata
-	kind     controller.InputKind
-	because  *cause.Set
+	// at is when controllers were told of what is delivered, as now counts; 0 is that none was. One reading of the clock is for all.
+	at      time.Duration
+	now     func() time.Duration
+	changes []reduced.Metadata
+	kind    controller.InputKind
+	because *cause.Set
 	// first and version are of the first change: what lies where others have lain may be something else.
 	first   reduced.Key
 	version uint64
@@ -100,20 +104,30 @@ func (in *intake) because(changes []reduced.Metadata, kind controller.InputKind)
 		return t.because
 	}
 
-	t.changes, t.kind, t.because = changes, kind, cause.SetOf(changes, kind)
+	t.changes, t.kind, t.because = changes, kind, cause.SetOf(changes, kind, in.at())
 	t.first, t.version = changes[0].Key(), changes[0].Facts.Version()
 
 	return t.because
 }
 
-// forget lets go of the changes that were delivered.
-func (in *intake) forget() {
-	in.told.because, in.told.changes, in.told.first = nil, nil, reduced.Key{}
+// at returns when what is delivered is told of.
+func (in *intake) at() time.Duration {
+	if in.told.at == 0 {
+		in.told.at = in.told.now()
+	}
+
+	return in.told.at
 }
 
-func newIntake(db *dependency.Database[*entry]) *intake {
+// forget lets go of the changes that were delivered.
+func (in *intake) forget() {
+	in.told.because, in.told.changes, in.told.first, in.told.at = nil, nil, reduced.Key{}, 0
+}
+
+func newIntake(db *dependency.Database[*entry], now func() time.Duration) *intake {
 	return &intake{
 		router: dependency.NewRouter(db, (*entry).deliver), of: map[reduced.Kind]*bundle{}, dirty: make(chan struct{}, 1),
+		told: told{now: now},
 	}
 }
 

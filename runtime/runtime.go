@@ -117,7 +117,8 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 
 	r.exceeded = r.metrics.Count("passes_over_deadline")
 	r.foundRivalries = r.metrics.Count("rivalries")
-	r.intake = newIntake(r.db)
+	epoch := cfg.Clock.Now()
+	r.intake = newIntake(r.db, func() time.Duration { return cfg.Clock.Since(epoch) })
 
 	if !cfg.NoDamping {
 		r.rivals = rivalry.NewFinder(rivalry.Config{Clock: cfg.Clock, Epoch: cfg.Clock.Now(), Wake: r.intake.divide, Found: r.found})
@@ -133,7 +134,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 		State: st, Cache: r.cache, Clock: cfg.Clock, Barrier: r.Barrier, WarnOnUncachedReads: opts.WarnOnUncachedReads,
 	}
 	r.classics = &rruntime.Shared{
-		Clock: cfg.Clock, Epoch: cfg.Clock.Now(), Backoff: cfg.Backoff, Seed: cfg.Seed, Finished: r.metrics.Finished(),
+		Clock: cfg.Clock, Epoch: epoch, Backoff: cfg.Backoff, Seed: cfg.Seed, Finished: r.metrics.Finished(),
 	}
 
 	r.watches = &watches{
@@ -432,7 +433,7 @@ func (r *Runtime) fillAll(kind reduced.Kind, told map[reduced.Key]struct{}) {
 func (r *Runtime) missed(kind reduced.Kind, told map[reduced.Key]struct{}) {
 	for _, e := range r.db.Targets(kind) {
 		if e.classic != nil {
-			e.classic.Wake(nil, cause.Filled)
+			e.classic.Wake(cause.Filled)
 		} else {
 			r.fill(e, told)
 		}

@@ -175,7 +175,7 @@ func (a *Adapter) List(ctx context.Context, kind resource.Kind, opts ...state.Li
 		return resource.List{}, err
 	}
 
-	a.cfg.Trace.In(ctx).Read(key, 0)
+	a.cfg.Trace.Read(ctx, key, 0)
 
 	if c := a.cached(key.Kind); c != nil {
 		if options, served := cache.ServesList(opts); served {
@@ -217,9 +217,9 @@ func (a *Adapter) GetUncached(ctx context.Context, ptr resource.Pointer, opts ..
 func (a *Adapter) haveRead(ctx context.Context, ptr resource.Pointer, res resource.Resource, err error) {
 	switch {
 	case err == nil:
-		a.cfg.Trace.In(ctx).Read(reduced.KeyOf(ptr), res.Metadata().Version().Value())
+		a.cfg.Trace.Read(ctx, reduced.KeyOf(ptr), res.Metadata().Version().Value())
 	case state.IsNotFoundError(err):
-		a.cfg.Trace.In(ctx).Read(reduced.KeyOf(ptr), 0)
+		a.cfg.Trace.Read(ctx, reduced.KeyOf(ptr), 0)
 	}
 }
 
@@ -231,7 +231,7 @@ func (a *Adapter) ListUncached(ctx context.Context, kind resource.Kind, opts ...
 		return resource.List{}, err
 	}
 
-	a.cfg.Trace.In(ctx).Read(key, 0)
+	a.cfg.Trace.Read(ctx, key, 0)
 	a.cfg.Metrics.Read()
 
 	return a.cfg.State.List(ctx, kind, opts...)
@@ -246,7 +246,7 @@ func (a *Adapter) ContextWithTeardown(ctx context.Context, ptr resource.Pointer)
 		return nil, err
 	}
 
-	a.cfg.Trace.In(ctx).Read(key, 0)
+	a.cfg.Trace.Read(ctx, key, 0)
 
 	if c := a.cached(key.Kind); c != nil && !a.own.unseen(c, key.ID) {
 		watched, ok, err := c.ContextWithTeardown(ctx, a.cfg.Name, key.ID)

@@ -37,7 +37,7 @@ func (a *Adapter) View(ctx context.Context, kind resource.Kind) (cache.View, err
 		return cache.View{}, err
 	}
 
-	a.cfg.Trace.In(ctx).Read(key, 0)
+	a.cfg.Trace.Read(ctx, key, 0)
 
 	if c := a.cached(key.Kind); c != nil {
 		view, ok, err := a.newest(ctx, List, key, c)

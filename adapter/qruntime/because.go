@@ -23,26 +23,48 @@ type because struct {
 	why      why
 }
 
-// more is about a resource that is to be mapped, or about what was mapped to one that is to be reconciled.
+// more is about a resource that is to be mapped or, where it is remembered why passes were made, about what was mapped to one that is to
+// be reconciled. The one becomes the other.
 type more struct {
-	// facts are what is known of a resource that is to be mapped.
+	// facts are what is known of the resource that is to be, or was, mapped.
 	facts reduced.Facts
-	// causes are those of what was mapped to the resource, or nil. Last is what they were merged with last: what is mapped to one
-	// resource twice at once is told of once.
-	causes *cause.Set
-	last   *more
+	// from is the pass that has mapped it or, where several were mapped to the same, a [both]; nil before.
+	from cause.Causes
 }
 
-// mappedFrom is about what is mapped because of a change, in one piece of memory.
-func mappedFrom(c cause.Cause) *more {
-	m := &struct {
-		more
+// Set implements [cause.Causes].
+func (m *more) Set() *cause.Set { return m.from.Set() }
 
-		set cause.Set
-	}{}
-	m.causes = m.set.Init(c)
+// Set implements [cause.Causes]: what a pass that has mapped a resource was for.
+func (p *pass) Set() *cause.Set { return cause.One(cause.About(p.key(), p.facts, p.kind.mapped)) }
 
-	return &m.more
+// both is what was mapped to one resource earlier, and later. What is mapped to it twice at once is told of once: so last is what came
+// last.
+type both struct {
+	all  cause.Set
+	last *more
+}
+
+// Set implements [cause.Causes].
+func (b *both) Set() *cause.Set { return &b.all }
+
+// has tells whether nothing is newer than the other.
+func (m *more) has(newer *more) bool {
+	if m == newer {
+		return true
+	}
+
+	b, ok := m.from.(*both)
+
+	return ok && b.last == newer
+}
+
+// then returns it with what was mapped later.
+func (m *more) then(newer *more) *more {
+	b := &both{last: newer}
+	b.all.Join(m.Set(), newer.Set())
+
+	return &more{from: b}
 }
 
 // why is the reasons, and whether there is none but what the controller has done itself.
@@ -70,10 +92,10 @@ func merge(older, newer because) because {
 	case older.more == nil:
 	case newer.more == nil:
 		newer.more = older.more
-	case older.more == newer.more || older.more.last == newer.more:
+	case older.more.has(newer.more):
 		newer.more = older.more
-	case older.more.causes != nil && newer.more.causes != nil:
-		newer.more = &more{causes: older.more.causes.Then(newer.more.causes), last: newer.more}
+	case older.isMapped() && newer.isMapped():
+		newer.more = older.more.then(newer.more)
 	default:
 		newer.more.facts = reduced.MergeFacts(older.more.facts, newer.more.facts)
 	}
@@ -104,12 +126,16 @@ func changedTo(md *reduced.Metadata, own bool) because {
 
 func short(version uint64) uint32 { return uint32(min(version, math.MaxUint32)) }
 
+// isMapped tells whether the item is to be reconciled because something was mapped to it, beside other reasons. It does not look at
+// more, which lies elsewhere, and has been left for long.
+func (b *because) isMapped() bool { return b.why&why(cause.Mapped) != 0 }
+
 // facts returns what is known of a resource that is to be mapped, or of one that is to be reconciled, [itself] or nil.
 func (b *because) facts() *reduced.Facts {
 	switch {
 	case b.why&byItself != 0:
 		return itself
-	case b.more == nil || b.more.causes != nil:
+	case b.more == nil || b.isMapped():
 		return nil
 	default:
 		return &b.more.facts
@@ -117,17 +143,16 @@ func (b *because) facts() *reduced.Facts {
 }
 
 // causes returns the causes of what was mapped to a resource, or nil.
-func (b *because) causes() *cause.Set {
-	if b.more == nil {
+func (b *because) causes() cause.Causes {
+	if b.more == nil || !b.isMapped() {
 		return nil
 	}
 
-	return b.more.causes
+	return b.more
 }
 
-// change is what has happened to the resource of an item that is to be reconciled.
-func (b *because) change() cause.Change {
-	return cause.Change{
-		Input: controller.InputQPrimary, From: uint64(b.from), To: uint64(b.to), Life: b.life, Events: uint32(b.events), Changed: b.changed,
-	}
+// change writes what has happened to the resource of an item that is to be reconciled.
+func (b *because) change(c *cause.Change) {
+	c.Input, c.Changed, c.Events = controller.InputQPrimary, b.changed, uint32(b.events)
+	c.From, c.To, c.Life = uint64(b.from), uint64(b.to), b.life
 }

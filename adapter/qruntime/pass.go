@@ -17,7 +17,7 @@ import (
 type pass struct {
 	item item
 	// kind is that of the item.
-	kind *reduced.Kind
+	kind *inputKind
 	// facts are what is known of a resource that is to be mapped. One that is to be reconciled has [itself] if that is for no other reason
 	// than what the controller has done, and otherwise nil.
 	facts *reduced.Facts
@@ -38,7 +38,7 @@ func (p *pass) String() string { return p.item.job.String() + " " + p.key().Stri
 // own tells whether nobody but the controller has done what the pass is for.
 func (p *pass) own() bool { return p.facts != nil && (p.facts == itself || p.facts.Own()) }
 
-func (p *pass) key() reduced.Key { return reduced.Key{Kind: *p.kind, ID: p.item.id} }
+func (p *pass) key() reduced.Key { return reduced.Key{Kind: p.kind.Kind, ID: p.item.id} }
 
 // about returns the resource.
 func (p *pass) about() resource.Pointer { return (*subject)(p) }

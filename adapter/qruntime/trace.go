@@ -11,24 +11,31 @@ func (a *Adapter) traces() bool { return a.cfg.Trace.Several() }
 
 // trace begins what is remembered of a pass.
 func (w *worker) trace(p *pass) *cause.Open {
-	begin := cause.Begin{Kind: p.kind, ID: p.item.id, At: p.began, Waited: max(p.began-w.since, 0), Reasons: w.reason.why.reasons(), Causes: w.reason.causes()}
+	// Written field by field: what is put together elsewhere and copied at once is waited for.
+	var begin cause.Begin
+
+	begin.Kind, begin.ID, begin.At, begin.Waited = &p.kind.Kind, p.item.id, p.began, max(p.began-w.since, 0)
+	begin.Reasons, begin.Causes = w.reason.why.reasons(), w.reason.causes()
 
 	if p.item.job == mapInput {
 		begin.Doing = cause.Mapping
-		begin.Own = cause.ChangeOf(p.facts, w.adapter.inputs[p.item.kind].mapped)
+		begin.Own = cause.ChangeOf(p.facts, p.kind.mapped)
 	} else {
-		begin.Own = w.reason.change()
+		w.reason.change(&begin.Own)
 
 		if begin.Own.Events == 0 && begin.Causes == nil && begin.Reasons == 0 {
 			begin.Reasons = cause.Filled
 		}
 	}
 
-	if w.seat != nil {
+	switch {
+	case w.traced != nil:
+		return w.traced.Next(w.over, w.became, &begin)
+	case w.seat != nil:
 		return w.seat.Begin(&begin)
+	default:
+		return w.adapter.cfg.Trace.Begin(&begin)
 	}
-
-	return w.adapter.cfg.Trace.Begin(&begin)
 }
 
 var outcomes = [...]cause.Outcome{settled: cause.Succeeded, skipped: cause.Skipped, requeued: cause.Requeued, failed: cause.Failed, cancelled: cause.Stopped}
@@ -45,4 +52,14 @@ func (w *worker) remember(at time.Duration, v verdict, err error, again time.Dur
 
 	w.traced.End(at, outcomes[v], err, again)
 	w.traced = nil
+}
+
+// rememberNext is remember for a pass that has succeeded. If another one follows at once, that ends it when it begins, and one lock is
+// taken for both.
+func (w *worker) rememberNext(at time.Duration, v verdict) {
+	if w.taken {
+		w.over, w.became = at, outcomes[v]
+	} else {
+		w.remember(at, v, nil, 0)
+	}
 }

@@ -25,8 +25,11 @@ type worker struct {
 	// ctx is the context of its passes, and hand is that one where several work at once, or nil.
 	ctx  context.Context
 	hand *origin.Hand
-	// traced is what is remembered of the pass that runs, or nil.
+	// traced is what is remembered of the pass that runs, or nil. It may be that of the pass before, if the next item was taken right
+	// after it: then over is when that has ended, and became what has come of it.
 	traced *cause.Open
+	over   time.Duration
+	became cause.Outcome
 	// seat says which pass the worker is at, where several are at one; otherwise nil.
 	seat *cause.Hand
 
@@ -38,6 +41,8 @@ type worker struct {
 	// ended is when the pass before ended, if the item was taken right after it; otherwise 0. Reading a clock takes longer
 	// than taking an item.
 	ended time.Duration
+	// told is what the pass has been told, where it is remembered why passes were made, or nil.
+	told *more
 	// made is how much the controller had written when the pass began.
 	made uint64
 
@@ -134,7 +139,7 @@ func (w *worker) exited() {
 func (w *worker) begin() *pass {
 	a := w.adapter
 	p := w.next
-	p.item, p.kind, p.facts, p.began = w.item, &a.inputs[w.item.kind].Kind, w.reason.facts(), w.ended
+	p.item, p.kind, p.facts, p.began = w.item, &a.inputs[w.item.kind], w.reason.facts(), w.ended
 
 	if p.began == 0 {
 		p.began = a.now()
@@ -142,6 +147,10 @@ func (w *worker) begin() *pass {
 
 	if a.cfg.Trace != nil {
 		w.traced = w.trace(p)
+	}
+
+	if w.told = nil; a.cfg.Trace != nil {
+		w.told = w.reason.more
 	}
 
 	w.reason, w.ended = because{}, 0
@@ -190,11 +199,11 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 
 	switch out.verdict {
 	case settled, skipped:
-		w.remember(now, out.verdict, nil, 0)
 		a.recovered(p.item)
-		a.succeeded(p, mapped, out.verdict == skipped, ran)
+		w.succeeded(p, mapped, out.verdict == skipped, ran)
 
 		if streak := w.goesOn(p); streak > 0 {
+			w.remember(now, out.verdict, nil, 0)
 			w.rest(p, streak, now)
 
 			return
@@ -202,6 +211,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 
 		a.damped.Load().remove(p.item)
 		w.takeNext(p.item)
+		w.rememberNext(now, out.verdict)
 
 		if w.taken && len(mapped) == 0 {
 			w.ended = now
@@ -279,7 +289,9 @@ func (w *worker) take(t queue.Taken[item, because], ok bool) {
 }
 
 // succeeded puts what is to be reconciled because of the pass.
-func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Duration) {
+func (w *worker) succeeded(p *pass, mapped []item, skipped bool, ran time.Duration) {
+	a := w.adapter
+
 	if skipped {
 		a.cfg.Metrics.Skipped()
 	}
@@ -288,8 +300,9 @@ func (a *Adapter) succeeded(p *pass, mapped []item, skipped bool, ran time.Durat
 		a.cfg.Metrics.MappedTo(len(mapped))
 
 		reason := because{why: whyOf(cause.Mapped, p.own())}
-		if a.cfg.Trace != nil {
-			reason.more = mappedFrom(cause.About(p.key(), p.facts, a.inputs[p.item.kind].mapped))
+		if w.told != nil {
+			w.told.from = p
+			reason.more = w.told
 		}
 
 		a.queue.PutAll(toReconcile(mapped, reason), laneOf(p.own()))

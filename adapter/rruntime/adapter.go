@@ -97,6 +97,7 @@ func (a *Adapter) Init(cfg Config) {
 	if cfg.Guard.Trace != nil {
 		a.tracer = cfg.Guard.Trace
 		a.tracer.From(cfg.Epoch)
+		a.tracer.Under(&a.wakeups.mu)
 		a.wakeups.told = told{pending: noNews, taken: noNews}
 		cfg.Guard.Called = a.calls
 	}
@@ -124,14 +125,10 @@ func (a *Adapter) now() time.Duration { return a.shared.Clock.Since(a.shared.Epo
 
 // EventCh implements [controller.Runtime]: it delivers wakeups. To ask for it is to be done with the pass.
 func (a *Adapter) EventCh() <-chan controller.ReconcileEvent {
-	open := a.wakeups.ask(a.now)
+	a.wakeups.ask(a.now)
 
 	if a.limit != nil {
 		a.disarm()
-	}
-
-	if open != nil {
-		open.End(a.now(), cause.Succeeded, nil, 0)
 	}
 
 	return a.wakeups.events
@@ -139,22 +136,32 @@ func (a *Adapter) EventCh() <-chan controller.ReconcileEvent {
 
 // QueueReconcile implements [controller.Runtime]: it wakes the controller unless a wakeup is pending. It never blocks
 // and may be called from any goroutine, also from outside the controller.
-func (a *Adapter) QueueReconcile() { a.Wake(nil, cause.Triggered) }
+func (a *Adapter) QueueReconcile() { a.Wake(cause.Triggered) }
 
-// Wake is QueueReconcile for somebody who says why: because of changes, or for other reasons.
-func (a *Adapter) Wake(because *cause.Set, why cause.Reasons) {
-	if !a.running.Load() {
-		return // it begins with a wakeup
+// Wake is QueueReconcile for somebody who says why.
+func (a *Adapter) Wake(why cause.Reasons) {
+	if a.running.Load() {
+		a.tell(a.now(), nil, why)
 	}
+}
 
+// Deliver wakes the controller because of changes, of which others were told at the time, as [cause.Set.At] of these says. They
+// may be nil where nothing is remembered.
+func (a *Adapter) Deliver(at time.Duration, because *cause.Set) {
+	if a.running.Load() { // or else it begins with a wakeup
+		a.tell(at, because, 0)
+	}
+}
+
+func (a *Adapter) tell(at time.Duration, because *cause.Set, why cause.Reasons) {
 	var first bool
 
 	switch {
 	case a.tracer != nil:
-		first = a.wakeups.wakeBecause(a.now, because, why)
+		first = a.wakeups.tell(at, because, why)
 	case len(a.wakeups.events) > 0: // whoever takes the pending one looks after this
 	default:
-		first = a.wakeups.wake(a.now())
+		first = a.wakeups.wake(at)
 	}
 
 	if first {
@@ -165,14 +172,10 @@ func (a *Adapter) Wake(because *cause.Set, why cause.Reasons) {
 // ResetRestartBackoff implements [controller.Runtime]: the pass has ended, and the next failure counts as the first. It may
 // be called from any goroutine.
 func (a *Adapter) ResetRestartBackoff() {
-	open := a.wakeups.done()
+	a.wakeups.done(a.now)
 
 	if a.limit != nil {
 		a.disarm()
-	}
-
-	if open != nil {
-		open.End(a.now(), cause.Succeeded, nil, 0)
 	}
 
 	if retry := a.retry.Load(); retry != nil {
@@ -334,7 +337,7 @@ func (a *Adapter) ended(ctx context.Context, err error) (again bool) {
 	}
 
 	// The failed run may have taken a wakeup with it.
-	a.Wake(nil, cause.Retried)
+	a.Wake(cause.Retried)
 	a.recorder.Enter(adapter.Running, a.shared.Clock.Now())
 
 	return true

@@ -25,56 +25,105 @@ type told struct {
 	pending, taken news
 }
 
-// news is what has caused wakeups, and when the first of them was sent; below 0 is that none was.
+// news is what has caused wakeups.
 type news struct {
 	causes *cause.Set
-	since  time.Duration
+	// since is when the first wakeup was sent, where no change has caused that; otherwise it is below 0, and the causes know.
+	since time.Duration
 }
 
 // noNews is that no wakeup was sent.
 var noNews = news{since: -1}
 
-// later adds what was sent later.
-func (n *news) later(others news) {
-	switch {
-	case others.causes == nil:
-	case n.causes == nil:
-		n.causes = others.causes
-	default:
-		n.causes = n.causes.Shared(others.causes)
+func (n *news) none() bool { return n.causes == nil && n.since < 0 }
+
+// first returns when the first wakeup was sent; below 0 is that none was.
+func (n *news) first() time.Duration {
+	if n.causes == nil || n.since >= 0 {
+		return n.since
 	}
 
-	if n.since < 0 {
-		n.since = others.since
+	return n.causes.At()
+}
+
+// clear forgets all. Nothing is written where nothing is to be: one event may wake thousands of controllers.
+func (n *news) clear() {
+	if n.causes != nil {
+		n.causes = nil
+	}
+
+	if n.since >= 0 {
+		n.since = -1
 	}
 }
 
-// noteLocked notes why the controller is about to be woken.
-func (w *wakeups) noteLocked(now time.Duration, because *cause.Set, why cause.Reasons) {
+// sent is that a wakeup was sent at a time, because of changes or, with nil, for other reasons.
+func (n *news) sent(at time.Duration, because *cause.Set) {
+	switch {
+	case because == nil:
+		if n.none() {
+			n.since = at
+		}
+	case n.causes == nil:
+		n.causes = because
+	default:
+		n.causes = n.causes.Shared(because)
+	}
+}
+
+// tell is wake for somebody who says why: because of changes or, with nil, for other reasons.
+func (w *wakeups) tell(at time.Duration, because *cause.Set, why cause.Reasons) (first bool) {
+	w.mu.Lock()
 	w.settleLocked()
-	w.told.pending.later(news{because, now})
-	w.trace.pendingWhy |= why
+
+	if pending := &w.told.pending; because != nil && pending.causes == nil {
+		pending.causes = because
+	} else {
+		pending.sent(at, because)
+	}
+
+	if why != 0 {
+		w.trace.pendingWhy |= why
+	}
+
+	first = w.wakeLocked(at)
+	w.mu.Unlock()
+
+	return first
 }
 
 // begins notes that the controller begins with a wakeup.
-func (w *wakeups) begins(now time.Duration) {
+func (w *wakeups) begins(at time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.noteLocked(now, nil, cause.Started)
+	w.told.pending.sent(at, nil)
+	w.trace.pendingWhy |= cause.Started
 }
 
 // settleLocked moves what was pending to what was taken, if it was.
 func (w *wakeups) settleLocked() {
-	t := &w.told
+	pending := &w.told.pending
 
-	if t.pending.since < 0 || len(w.events) > 0 || w.held {
+	if pending.none() || len(w.events) > 0 || w.held {
 		return
 	}
 
-	t.taken.later(t.pending)
-	w.trace.takenWhy |= w.trace.pendingWhy
-	t.pending, w.trace.pendingWhy = noNews, 0
+	switch taken := &w.told.taken; {
+	case taken.none():
+		*taken = *pending
+	case taken.causes != nil && pending.causes != nil:
+		taken.causes = taken.causes.Shared(pending.causes)
+	default:
+		taken.sent(pending.first(), pending.causes)
+	}
+
+	pending.clear()
+
+	if w.trace.pendingWhy != 0 {
+		w.trace.takenWhy |= w.trace.pendingWhy
+		w.trace.pendingWhy = 0
+	}
 }
 
 // called begins a pass at the first call in it, or where Run fails before there was one. What a controller does before its first
@@ -91,7 +140,10 @@ func (a *Adapter) called() {
 	}
 
 	now := a.now()
-	t.open.End(now, cause.Succeeded, nil, 0)
+
+	if t.open != nil {
+		t.open.EndLocked(now, cause.Succeeded)
+	}
 
 	begin := cause.Begin{Doing: cause.Waking, At: now, Waited: -1}
 
@@ -99,29 +151,32 @@ func (a *Adapter) called() {
 		w.settleLocked()
 
 		taken := &w.told.taken
-		begin.Causes, begin.Reasons = taken.causes, t.takenWhy
+		begin.Reasons = t.takenWhy
 
-		if taken.since >= 0 {
-			begin.Waited = max(now-taken.since, 0)
+		if taken.causes != nil {
+			begin.Causes = taken.causes
 		}
 
-		*taken, t.takenWhy = noNews, 0
+		if first := taken.first(); first >= 0 {
+			begin.Waited = max(now-first, 0)
+		}
+
+		taken.clear()
+		t.takenWhy = 0
 	} else if !t.begun {
 		begin.Reasons = cause.Started
 	}
 
 	t.number, t.begun = number, true
-	t.open = a.tracer.Begin(&begin)
+	t.open = a.tracer.BeginLocked(&begin)
 }
 
-// closeLocked takes the pass that runs, or nil, to be ended.
-func (t *tracing) closeLocked() *cause.Open {
-	open := t.open
-	if open != nil {
-		t.open = nil // and nothing is written where nothing is to be
+// closeLocked ends the pass, if one is open.
+func (t *tracing) closeLocked(now func() time.Duration) {
+	if t.open != nil {
+		t.open.EndLocked(now(), cause.Succeeded)
+		t.open = nil
 	}
-
-	return open
 }
 
 // finish ends the pass, if one is open.
@@ -133,7 +188,8 @@ func (a *Adapter) finish(outcome cause.Outcome, err error, again time.Duration) 
 	w := &a.wakeups
 
 	w.mu.Lock()
-	open := w.trace.closeLocked()
+	open := w.trace.open
+	w.trace.open = nil
 
 	if outcome != cause.Succeeded {
 		w.trace.begun = false // there will be another Run

@@ -7,7 +7,6 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 
 	"github.com/switchyard-run/switchyard/adapter"
-	"github.com/switchyard-run/switchyard/cause"
 )
 
 // wakeups hands wakeups to a controller, one at a time, and tells when the controller is in a pass. It takes them from a
@@ -46,29 +45,12 @@ func (w *wakeups) start(now time.Duration) {
 }
 
 // wake sends a wakeup, or holds it back in a pause. It tells whether none was pending.
-func (w *wakeups) wake(now time.Duration) bool {
+func (w *wakeups) wake(now time.Duration) (first bool) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	first = w.wakeLocked(now)
+	w.mu.Unlock()
 
-	return w.wakeLocked(now)
-}
-
-// wakeBecause is wake for somebody who says why.
-func (w *wakeups) wakeBecause(now func() time.Duration, because *cause.Set, why cause.Reasons) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	if len(w.events) > 0 || w.held {
-		w.told.pending.later(news{because, w.told.pending.since})
-		w.trace.pendingWhy |= why
-
-		return false
-	}
-
-	at := now()
-	w.noteLocked(at, because, why)
-
-	return w.wakeLocked(at)
+	return first
 }
 
 func (w *wakeups) wakeLocked(now time.Duration) bool {
@@ -107,14 +89,13 @@ func (w *wakeups) end() {
 	w.endLocked()
 }
 
-// done is end that returns what is remembered of the pass, or nil, to be ended as well.
-func (w *wakeups) done() *cause.Open {
+// done is end for a controller that has said so.
+func (w *wakeups) done(now func() time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	w.endLocked()
-
-	return w.trace.closeLocked()
+	w.trace.closeLocked(now)
 }
 
 func (w *wakeups) endLocked() {
@@ -126,9 +107,8 @@ func (w *wakeups) endLocked() {
 }
 
 // ask is done for a controller that asks for the channel.
-func (w *wakeups) ask(now func() time.Duration) *cause.Open {
+func (w *wakeups) ask(now func() time.Duration) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 
 	if taken := w.takenLocked(); taken != w.asked {
 		w.asks, w.asked = true, taken
@@ -139,8 +119,8 @@ func (w *wakeups) ask(now func() time.Duration) *cause.Open {
 	}
 
 	w.endLocked()
-
-	return w.trace.closeLocked()
+	w.trace.closeLocked(now)
+	w.mu.Unlock()
 }
 
 // begin tells that a Run begins, after the pause that it returns, if there is one.
