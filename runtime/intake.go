@@ -301,6 +301,7 @@ func (in *intake) release() (over []rivalry.Rivalry) {
 	}
 
 	over = in.divider.release()
+	in.forget()
 
 	in.divides.Store(false)
 

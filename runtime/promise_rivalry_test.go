@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/runtime"
 	"github.com/switchyard-run/switchyard/runtime/options"
 )
@@ -294,6 +296,66 @@ func TestWhatRivalsFightFor(t *testing.T) {
 			})
 		}
 	}
+}
+
+// When rivals were told of what was held back has nothing to do with when others are woken afterwards.
+func TestOthersHaveNotWaitedSinceRivalsWereTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, runtime.Config{Passes: cause.DefaultPasses}, nil)
+
+		var gaveIn atomic.Bool
+
+		w.register(about("left", sets(1)))
+		w.register(about("right", func(ctx context.Context, r controller.ReaderWriter) error {
+			if gaveIn.Load() {
+				return nil
+			}
+
+			return sets(2)(ctx, r)
+		}))
+		w.register(&classic{
+			name: "other", inputs: []controller.Input{sources(controller.InputWeak)},
+			run: func(ctx context.Context, r controller.Runtime) error {
+				for ctx.Err() == nil {
+					select {
+					case <-r.EventCh():
+						_, err := r.List(ctx, sourcePtr(""))
+						require.NoError(t, err)
+						time.Sleep(time.Second)
+					case <-ctx.Done():
+					}
+				}
+
+				return nil
+			},
+		})
+		w.start()
+
+		// At 571.5 s they are told for the last time, and left has its way: so nothing is held back any more.
+		w.sleep(570 * time.Second)
+		gaveIn.Store(true)
+		w.sleep(10 * time.Second)
+		require.Len(t, w.Health().Rivalries, 1)
+
+		w.create(newSource("a", 0))
+
+		woken := time.Now()
+
+		synctest.Wait()
+
+		passes, err := w.Passes("other")
+		require.NoError(t, err)
+		require.Len(t, passes[0].Causes, 1)
+		require.Zero(t, passes[0].Waited)
+
+		for _, c := range w.Health().Controllers {
+			if c.Name == "other" {
+				require.Equal(t, woken, c.BusySince)
+			}
+		}
+
+		w.end()
+	})
 }
 
 // Who fights does not keep others from knowing: they are told of each change at once.
