@@ -193,6 +193,10 @@ func (s *Set) Shared(later *Set) *Set {
 	both := s.Then(later)
 	later.joined.Store(&joined{s, both})
 
+	if s.joined.Load() != nil {
+		s.joined.Store(nil) // or else each would keep the one before it, and that one all others
+	}
+
 	return both
 }
 

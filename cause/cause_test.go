@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/stretchr/testify/require"
@@ -70,6 +73,33 @@ func TestSetsMergeAndCount(t *testing.T) {
 
 	require.Nil(t, (*cause.Set)(nil).Then(nil))
 	require.Nil(t, (*cause.Set)(nil).Shared(nil))
+}
+
+// Changes are forgotten when all have worked on them, also where each was the first of two for some, and the second for others.
+func TestSharedSetsDoNotKeepEachOther(t *testing.T) {
+	t.Parallel()
+
+	var (
+		waiting [2]*cause.Set
+		all     []weak.Pointer[cause.Set]
+	)
+
+	for i := range 100 {
+		set := cause.One(one("a", uint64(i), uint64(i+1), 1, reduced.ChangeSpec))
+		all = append(all, weak.Make(set))
+
+		for j := range waiting {
+			waiting[j] = waiting[j].Shared(set)
+		}
+
+		waiting[i%2] = nil // it works on what it was told of
+	}
+
+	runtime.GC()
+
+	kept := slices.DeleteFunc(all, func(p weak.Pointer[cause.Set]) bool { return p.Value() == nil })
+	require.LessOrEqual(t, len(kept), 2)
+	runtime.KeepAlive(&waiting)
 }
 
 // A tracer remembers the passes that were made last, and those that run.

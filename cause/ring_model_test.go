@@ -84,6 +84,12 @@ func testRemembered(t *testing.T, r *rand.Rand) {
 		case len(p.Writes) < 3 && r.IntN(10) < writes:
 			open[i].Wrote("modify", key("a").Pointer(), uint64(step), 0)
 			p.Writes = append(p.Writes, cause.Access{Resource: key("a"), Verb: "modify", Version: uint64(step)})
+		case r.IntN(2) == 0:
+			p.Ended, p.Outcome = epoch.Add(at), cause.Skipped
+			models[i].end(*p)
+
+			open[i] = open[i].Next(at, cause.Skipped, &cause.Begin{At: at, Waited: -1})
+			*p = cause.Pass{Controller: "c", Number: tracer.Count(), Began: epoch.Add(at)}
 		default:
 			open[i].End(at, cause.Succeeded, nil, 0)
 			p.Ended, p.Outcome = epoch.Add(at), cause.Succeeded
