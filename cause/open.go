@@ -13,6 +13,8 @@ import (
 const mostAccesses = 16
 
 // Open is a pass that runs, or has run. Nil is a pass of which nothing is remembered, and may be called as well.
+//
+// What all passes have is first, so that most need little of the memory.
 type Open struct {
 	// ring is where it has its place. Its lock guards the fields below.
 	ring *ring
@@ -21,15 +23,19 @@ type Open struct {
 	// line.
 	place, next int
 	order       uint64
-	// seat is where it was begun, number which pass it is, or 0 where there is none, and with what it has begun.
+	// seat is where it was begun, and number which pass it is, or 0 where there is none.
 	seat   *seat
 	number uint64
-	with   Begin
-	// end is when it has ended, outcome with what, again when it is to be made again, and failed what few passes have.
+	// end is when it has ended, and outcome with what. Noted is that there are reads or writes, has failed, or is to be made again.
 	end     time.Duration
 	outcome Outcome
-	again   time.Duration
-	failed  *failed
+	noted   bool
+	// with is with what it has begun.
+	with Begin
+
+	// again is when it is to be made again, and failed what few passes have.
+	again  time.Duration
+	failed *failed
 	// reads and writes are the first ones, moreReads and moreWrites count the others.
 	reads, writes         []Access
 	moreReads, moreWrites int
@@ -41,13 +47,21 @@ type failed struct{ text, stack string }
 func (o *Open) beginLocked(s *seat, number uint64, b *Begin) {
 	o.number, o.outcome = number, Running
 
+	if o.noted {
+		o.forgetLocked()
+	}
+
 	// The collector has to be told of each pointer that is written while it is at work, so those are not that are there already.
 	if o.seat != s {
 		o.seat = s
 	}
 
 	with := &o.with
-	with.Doing, with.At, with.Waited, with.Reasons, with.Own, with.ID = b.Doing, b.At, b.Waited, b.Reasons, b.Own, b.ID
+	with.Doing, with.At, with.Waited, with.Reasons, with.ID = b.Doing, b.At, b.Waited, b.Reasons, b.ID
+
+	if with.Own.Events|b.Own.Events != 0 {
+		with.Own = b.Own
+	}
 
 	if with.Kind != b.Kind {
 		with.Kind = b.Kind
@@ -56,19 +70,18 @@ func (o *Open) beginLocked(s *seat, number uint64, b *Begin) {
 	if with.Causes != nil || b.Causes != nil {
 		with.Causes = b.Causes
 	}
+}
 
-	if len(o.reads) > 0 {
-		clear(o.reads)
-		o.reads, o.moreReads = o.reads[:0], 0
-	}
-
-	if len(o.writes) > 0 {
-		clear(o.writes)
-		o.writes, o.moreWrites = o.writes[:0], 0
-	}
+// forgetLocked forgets what was noted of the pass that had the place before. What was read and written is overwritten in time, which is
+// quicker than to clear it.
+func (o *Open) forgetLocked() {
+	o.reads, o.writes = o.reads[:0], o.writes[:0]
+	o.moreReads, o.moreWrites, o.again, o.failed, o.noted = 0, 0, 0, nil, false
 }
 
 func (o *Open) readLocked(key reduced.Key, version uint64) {
+	o.noted = true
+
 	if len(o.reads) < mostAccesses {
 		o.reads = append(o.reads, Access{Resource: key, Version: version})
 	} else {
@@ -85,6 +98,7 @@ func (o *Open) Wrote(verb string, ptr resource.Pointer, version uint64, life int
 
 	r, key := o.ring, reduced.KeyOf(ptr)
 	r.mu.Lock()
+	o.noted = true
 
 	if len(o.writes) < mostAccesses {
 		o.writes = append(o.writes, Access{Resource: key, Verb: verb, Version: version, Life: life})
@@ -137,10 +151,10 @@ func (o *Open) Next(at time.Duration, outcome Outcome, b *Begin) *Open {
 }
 
 func (o *Open) endLocked(at time.Duration, outcome Outcome, f *failed, again time.Duration) {
-	o.end, o.outcome, o.again = at, outcome, again
+	o.end, o.outcome = at, outcome
 
-	if o.failed != f {
-		o.failed = f
+	if f != nil || again != 0 {
+		o.failed, o.again, o.noted = f, again, true
 	}
 
 	if o.seat.at == o {

@@ -73,7 +73,7 @@ func (r *ring) keepLocked(o *Open) {
 	r.ended++
 	o.order = r.ended
 
-	if len(o.writes) > 0 {
+	if o.noted && len(o.writes) > 0 {
 		r.putLocked(&r.wrote, o)
 	} else {
 		r.putLocked(&r.quiet, o)

@@ -96,18 +96,18 @@ func (t *Tracer) Count() (n uint64) {
 
 // Begin is what a pass begins with.
 type Begin struct {
-	// Doing is what is called, and Kind and ID what for; Kind is nil for a classic controller. It is kept, and not to be changed.
-	Doing Doing
-	Kind  *reduced.Kind
-	ID    resource.ID
 	// At is when, counted from the epoch.
 	At time.Duration
 	// Waited is how long that had waited which the pass is for; below 0 is that nothing has.
-	Waited  time.Duration
+	Waited time.Duration
+	// Doing is what is called, and Kind and ID what for; Kind is nil for a classic controller. It is kept, and not to be changed.
+	Doing   Doing
 	Reasons Reasons
-	// Own is what has happened to the item itself; no events is nothing. Causes is what else was the cause, or nil.
-	Own    Change
+	Kind    *reduced.Kind
+	ID      resource.ID
+	// Causes is what was the cause, or nil, and Own what has happened to the item itself beside; no events is nothing.
 	Causes Causes
+	Own    Change
 }
 
 // Begin begins a pass, where there is one at a time.

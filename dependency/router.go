@@ -57,6 +57,12 @@ func NewRouter[T any](db *Database[T], visit func(target T, changes []reduced.Me
 // batch. It is for whoever wants to know why they were woken, and is called before anything is routed.
 func (r *Router[T]) VisitAlways() { r.every = true }
 
+// Turn tells apart what is routed one after the other, so that others may lie in the same place.
+type Turn struct{ runs, singles uint64 }
+
+// Turn returns that of the changes that are routed, for whoever is visited.
+func (r *Router[T]) Turn() Turn { return Turn{r.db.routed.runs, r.db.routed.singles} }
+
 // Route hands a batch of changes, each of another resource, to their dependents: those of the id, and those of the whole
 // kind. The batch may be in several parts. It costs least where changes of one kind stand together.
 //

@@ -73,18 +73,13 @@ type told struct {
 	// at is when controllers were told of what is delivered, as now counts; 0 is that none was. One reading of the clock is for all.
 	at      time.Duration
 	now     func() time.Duration
-	changes []reduced.Metadata
-	kind    controller.InputKind
 	because *cause.Set
-	// first and version are of the first change: what lies where others have lain may be something else.
-	first   reduced.Key
-	version uint64
-}
-
-// are tells whether the changes are those of last time.
-func (t *told) are(changes []reduced.Metadata, kind controller.InputKind) bool {
-	return t.because != nil && len(t.changes) == len(changes) && &t.changes[0] == &changes[0] && t.kind == kind &&
-		t.version == changes[0].Facts.Version() && t.first == changes[0].Key()
+	// first, len, kind and turn say of which changes, in which turn of the router: in another one there may be others in the same
+	// place.
+	first *reduced.Metadata
+	len   int
+	kind  controller.InputKind
+	turn  dependency.Turn
 }
 
 // explain has it tell classic controllers why they are woken.
@@ -96,16 +91,22 @@ func (in *intake) explain() {
 // because returns the causes that changes are, or nil if nobody wants to know. It is for whoever delivers them.
 func (in *intake) because(changes []reduced.Metadata, kind controller.InputKind) *cause.Set {
 	t := &in.told
+	if t.first == &changes[0] && t.len == len(changes) && t.kind == kind && t.turn == in.router.Turn() {
+		return t.because
+	}
+
+	return in.explained(changes, kind)
+}
+
+// explained is because for changes that are not those of last time.
+func (in *intake) explained(changes []reduced.Metadata, kind controller.InputKind) *cause.Set {
+	t := &in.told
 	if !t.explains {
 		return nil
 	}
 
-	if t.are(changes, kind) {
-		return t.because
-	}
-
-	t.changes, t.kind, t.because = changes, kind, cause.SetOf(changes, kind, in.at())
-	t.first, t.version = changes[0].Key(), changes[0].Facts.Version()
+	t.first, t.len, t.kind, t.turn = &changes[0], len(changes), kind, in.router.Turn()
+	t.because = cause.SetOf(changes, kind, in.at())
 
 	return t.because
 }
@@ -121,7 +122,7 @@ func (in *intake) at() time.Duration {
 
 // forget lets go of the changes that were delivered.
 func (in *intake) forget() {
-	in.told.because, in.told.changes, in.told.first, in.told.at = nil, nil, reduced.Key{}, 0
+	in.told.because, in.told.first, in.told.at = nil, nil, 0
 }
 
 func newIntake(db *dependency.Database[*entry], now func() time.Duration) *intake {

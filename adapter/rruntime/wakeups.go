@@ -65,7 +65,7 @@ func (w *wakeups) wakeLocked(now time.Duration) bool {
 		return false
 	}
 
-	if !w.asks || !w.openLocked() {
+	if !w.asks || w.sent == w.ended { // it has taken all, and is in no pass
 		w.since = now
 	}
 
@@ -86,7 +86,7 @@ func (w *wakeups) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.endLocked()
+	w.endLocked(w.takenLocked())
 }
 
 // done is end for a controller that has said so.
@@ -94,12 +94,13 @@ func (w *wakeups) done(now func() time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.endLocked()
+	w.endLocked(w.takenLocked())
 	w.trace.closeLocked(now)
 }
 
-func (w *wakeups) endLocked() {
-	w.ended = w.takenLocked()
+// endLocked ends the pass after so many wakeups were taken.
+func (w *wakeups) endLocked(taken uint32) {
+	w.ended = taken
 
 	if w.pause != nil {
 		w.pause.Quiet()
@@ -110,15 +111,18 @@ func (w *wakeups) endLocked() {
 func (w *wakeups) ask(now func() time.Duration) {
 	w.mu.Lock()
 
-	if taken := w.takenLocked(); taken != w.asked {
+	pending := len(w.events)
+	taken := w.sent - uint32(pending)
+
+	if taken != w.asked {
 		w.asks, w.asked = true, taken
 	}
 
-	if len(w.events) > 0 && w.asks {
+	if pending > 0 && w.asks {
 		w.since = now()
 	}
 
-	w.endLocked()
+	w.endLocked(taken)
 	w.trace.closeLocked(now)
 	w.mu.Unlock()
 }
