@@ -25,6 +25,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/adapter/qruntime"
 	"github.com/switchyard-run/switchyard/backoff"
+	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/metrics"
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -57,6 +58,7 @@ type bench struct {
 	reconcile func(ctx context.Context, id resource.ID) error
 	mapInput  func(ctx context.Context, md controller.ReducedResourceMetadata) ([]resource.Pointer, error)
 	known     []resource.ID // what is filled in when everything is
+	tracer    *cause.Tracer // by default nothing is remembered
 
 	logger     *zap.Logger       // by default one whose lines are in logs
 	level      zapcore.Level     // of the default logger, by default debug
@@ -113,6 +115,7 @@ func inBubble(t *testing.T, prepare, test func(t *testing.T, b *bench)) {
 			Backoff:    backoff.Policy{Base: time.Second, Factor: 2, Max: time.Hour},
 			Metrics:    engine.Queue(b.name),
 			Logger:     b.logger,
+			Trace:      b.tracer,
 		})
 
 		test(t, b)

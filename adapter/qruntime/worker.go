@@ -210,6 +210,11 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 		}
 
 		a.damped.Load().remove(p.item)
+
+		if !a.goesOn() || !a.queue.HasReady() {
+			w.remember(now, out.verdict, nil, 0) // before the item is done: who sees that nothing is left sees no pass that runs
+		}
+
 		w.takeNext(p.item)
 		w.rememberNext(now, out.verdict)
 
