@@ -57,8 +57,9 @@ func NewRouter[T any](db *Database[T], visit func(target T, changes []reduced.Me
 // batch. It is for whoever wants to know why they were woken, and is called before anything is routed.
 func (r *Router[T]) VisitAlways() { r.every = true }
 
-// Turn tells apart what is routed one after the other, so that others may lie in the same place.
-type Turn struct{ runs, singles uint64 }
+// Turn tells apart what is routed one after the other, so that others may lie in the same place: Runs are those of changes of one kind,
+// and Singles are single changes.
+type Turn struct{ Runs, Singles uint64 }
 
 // Turn returns that of the changes that are routed, for whoever is visited.
 func (r *Router[T]) Turn() Turn { return Turn{r.db.routed.runs, r.db.routed.singles} }

@@ -70,8 +70,9 @@ type bundle struct {
 // wants to know.
 type told struct {
 	explains bool
-	// at is when controllers were told of what is delivered, as now counts; 0 is that none was. One reading of the clock is for all.
+	// at is when controllers were told of what is delivered in the run of the router, as now counts. One reading of the clock is for all.
 	at      time.Duration
+	run     uint64
 	now     func() time.Duration
 	because *cause.Set
 	// first, len, kind and turn say of which changes, in which turn of the router: in another one there may be others in the same
@@ -113,8 +114,8 @@ func (in *intake) explained(changes []reduced.Metadata, kind controller.InputKin
 
 // at returns when what is delivered is told of.
 func (in *intake) at() time.Duration {
-	if in.told.at == 0 {
-		in.told.at = in.told.now()
+	if t, run := &in.told, in.router.Turn().Runs; t.run != run {
+		t.at, t.run = t.now(), run
 	}
 
 	return in.told.at
@@ -122,7 +123,7 @@ func (in *intake) at() time.Duration {
 
 // forget lets go of the changes that were delivered.
 func (in *intake) forget() {
-	in.told.because, in.told.first, in.told.at = nil, nil, 0
+	in.told.because, in.told.first, in.told.run = nil, nil, 0
 }
 
 func newIntake(db *dependency.Database[*entry], now func() time.Duration) *intake {
