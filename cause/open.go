@@ -44,8 +44,9 @@ type Open struct {
 // failed is what is told of a failure.
 type failed struct{ text, stack string }
 
-func (o *Open) beginLocked(s *seat, number uint64, b *Begin) {
-	o.number, o.outcome = number, Running
+func (o *Open) beginLocked(s *seat, b *Begin) {
+	o.number, o.outcome = s.ring.numberLocked(), Running
+	s.at = o
 
 	if o.noted {
 		o.forgetLocked()
@@ -125,7 +126,11 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 	r.mu.Lock()
 
 	if o.outcome == Running {
-		o.endLocked(at, outcome, f, again)
+		if f != nil || again != 0 {
+			o.failed, o.again, o.noted = f, again, true
+		}
+
+		r.freeLocked(o.endLocked(at, outcome))
 	}
 
 	r.mu.Unlock()
@@ -134,7 +139,7 @@ func (o *Open) End(at time.Duration, outcome Outcome, failure error, again time.
 // EndLocked is End for whoever holds the lock that was given to [Tracer.Under], of a pass that is not nil and has not failed.
 func (o *Open) EndLocked(at time.Duration, outcome Outcome) {
 	if o.outcome == Running {
-		o.endLocked(at, outcome, nil, 0)
+		o.ring.freeLocked(o.endLocked(at, outcome))
 	}
 }
 
@@ -143,19 +148,25 @@ func (o *Open) Next(at time.Duration, outcome Outcome, b *Begin) *Open {
 	s, r := o.seat, o.ring
 
 	r.mu.Lock()
-	o.EndLocked(at, outcome)
-	next := s.beginLocked(b)
+
+	var next *Open
+	if o.outcome == Running {
+		next = o.endLocked(at, outcome)
+	}
+
+	if next == nil {
+		next = r.slotLocked()
+	}
+
+	next.beginLocked(s, b)
 	r.mu.Unlock()
 
 	return next
 }
 
-func (o *Open) endLocked(at time.Duration, outcome Outcome, f *failed, again time.Duration) {
+// endLocked ends a pass that runs. It returns the place of one that is forgotten, or nil.
+func (o *Open) endLocked(at time.Duration, outcome Outcome) (free *Open) {
 	o.end, o.outcome = at, outcome
-
-	if f != nil || again != 0 {
-		o.failed, o.again, o.noted = f, again, true
-	}
 
 	if o.seat.at == o {
 		o.seat.at = nil
@@ -165,7 +176,7 @@ func (o *Open) endLocked(at time.Duration, outcome Outcome, f *failed, again tim
 		o.ring.timings.endedLocked(o)
 	}
 
-	o.ring.keepLocked(o)
+	return o.ring.keepLocked(o)
 }
 
 // endedLocked counts a pass that has ended.

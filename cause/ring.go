@@ -68,8 +68,16 @@ func (r *ring) slotLocked() *Open {
 	return o
 }
 
-// keepLocked keeps a pass that has ended, and forgets another one if there are too many.
-func (r *ring) keepLocked(o *Open) {
+// freeLocked makes the place of a pass that is forgotten one for others. Nil is none.
+func (r *ring) freeLocked(o *Open) {
+	if o != nil {
+		o.number = 0
+		r.putLocked(&r.free, o)
+	}
+}
+
+// keepLocked keeps a pass that has ended, and forgets another one if there are too many. It returns the place of that, or nil.
+func (r *ring) keepLocked(o *Open) (free *Open) {
 	r.ended++
 	o.order = r.ended
 
@@ -80,18 +88,17 @@ func (r *ring) keepLocked(o *Open) {
 	}
 
 	if r.wrote.n+r.quiet.n <= r.most {
-		return
+		return nil
 	}
 
 	if r.quietGoesLocked() {
-		o = r.takeLocked(&r.quiet)
-	} else {
-		o = r.takeLocked(&r.wrote)
-		r.lost = max(r.lost, o.end)
+		return r.takeLocked(&r.quiet)
 	}
 
-	o.number = 0
-	r.putLocked(&r.free, o)
+	free = r.takeLocked(&r.wrote)
+	r.lost = max(r.lost, free.end)
+
+	return free
 }
 
 // quietGoesLocked tells whether the next pass to be forgotten is one that has written nothing.
@@ -122,8 +129,7 @@ func (s *seat) begin(b *Begin) *Open {
 
 func (s *seat) beginLocked(b *Begin) *Open {
 	o := s.ring.slotLocked()
-	o.beginLocked(s, s.ring.numberLocked(), b)
-	s.at = o
+	o.beginLocked(s, b)
 
 	return o
 }
