@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/reduced"
@@ -28,43 +29,43 @@ type because struct {
 type more struct {
 	// facts are what is known of the resource that is to be, or was, mapped.
 	facts reduced.Facts
-	// from is the pass that has mapped it or, where several were mapped to the same, a [both]; nil before.
-	from cause.Causes
+	// kind and id are which one was mapped; empty before, and where both is there: what was mapped to the same resource earlier, and later.
+	kind *inputKind
+	id   resource.ID
+	both *both
 }
 
-// Set implements [cause.Causes].
-func (m *more) Set() *cause.Set { return m.from.Set() }
-
-// Set implements [cause.Causes]: what a pass that has mapped a resource was for.
-func (p *pass) Set() *cause.Set { return cause.One(cause.About(p.key(), p.facts, p.kind.mapped)) }
-
-// both is what was mapped to one resource earlier, and later. What is mapped to it twice at once is told of once: so last is what came
-// last.
+// both is all that was mapped to one resource. What is mapped to it twice at once is told of once: so last is what came last.
 type both struct {
 	all  cause.Set
 	last *more
 }
 
-// Set implements [cause.Causes].
-func (b *both) Set() *cause.Set { return &b.all }
+// mapped makes it what was mapped to others in a pass. It does not keep the pass.
+func (m *more) mapped(p *pass) *more {
+	m.kind, m.id = p.kind, p.item.id
 
-// has tells whether nothing is newer than the other.
-func (m *more) has(newer *more) bool {
-	if m == newer {
-		return true
+	return m
+}
+
+// Set implements [cause.Causes].
+func (m *more) Set() *cause.Set {
+	if m.both != nil {
+		return &m.both.all
 	}
 
-	b, ok := m.from.(*both)
-
-	return ok && b.last == newer
+	return cause.One(cause.About(reduced.Key{Kind: m.kind.Kind, ID: m.id}, &m.facts, m.kind.mapped))
 }
+
+// has tells whether nothing is newer than the other.
+func (m *more) has(newer *more) bool { return m == newer || m.both != nil && m.both.last == newer }
 
 // then returns it with what was mapped later.
 func (m *more) then(newer *more) *more {
 	b := &both{last: newer}
 	b.all.Join(m.Set(), newer.Set())
 
-	return &more{from: b}
+	return &more{both: b}
 }
 
 // why is the reasons, and whether there is none but what the controller has done itself.

@@ -22,7 +22,7 @@ func TestMemoryOfAnItem(t *testing.T) {
 
 	changes := primariesOf(n)
 
-	for kind, most := range map[controller.InputKind]int64{controller.InputQPrimary: 120, controller.InputQMapped: 192} {
+	for kind, most := range map[controller.InputKind]int64{controller.InputQPrimary: 120, controller.InputQMapped: 200} {
 		a := qruntime.New(qruntime.Config{
 			Settings: &controller.QSettings{Inputs: []controller.Input{{Namespace: "n", Type: conformance.IntResourceType, Kind: kind}}},
 			Clock:    clock,

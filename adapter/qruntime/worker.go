@@ -306,8 +306,7 @@ func (w *worker) succeeded(p *pass, mapped []item, skipped bool, ran time.Durati
 
 		reason := because{why: whyOf(cause.Mapped, p.own())}
 		if w.told != nil {
-			w.told.from = p
-			reason.more = w.told
+			reason.more = w.told.mapped(p)
 		}
 
 		a.queue.PutAll(toReconcile(mapped, reason), laneOf(p.own()))
