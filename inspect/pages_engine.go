@@ -21,9 +21,10 @@ type engineBody struct {
 	Further         int
 	Findings        []api.Finding
 	Warnings, Notes int
-	// Query is what is searched for, Rows the controllers with it in their names, and Left how many are not among them.
-	// Partial tells that there are controllers that are not among the rows, for either reason.
+	// Query is what is searched for, State which state is, or empty for all, Rows the controllers that have both, and Left how
+	// many are not among them. Partial tells that there are controllers that are not among the rows, for either reason.
 	Query   string
+	State   api.State
 	Rows    []engineRow
 	Left    int
 	Partial bool
@@ -53,6 +54,11 @@ type stateCount struct {
 
 // pageOfEngine shows the engine: what is wrong, the controllers, and how they hang together.
 func (h *Handler) pageOfEngine(_ *http.Request, p params) (*view, error) {
+	state, err := p.state()
+	if err != nil {
+		return nil, err
+	}
+
 	overview, err := h.answers.Overview()
 	if err != nil {
 		return nil, err
@@ -64,7 +70,7 @@ func (h *Handler) pageOfEngine(_ *http.Request, p params) (*view, error) {
 	}
 
 	body := &engineBody{
-		Problems: overview.Problems, Findings: overview.Findings, Query: p["q"],
+		Problems: overview.Problems, Findings: overview.Findings, Query: p["q"], State: state,
 		States: countStates(overview.Controllers), Kinds: overview.Kinds, Picture: pic, Groups: pic.Groups,
 	}
 
@@ -79,7 +85,7 @@ func (b *engineBody) list(controllers []api.Controller) {
 	found, query := 0, strings.ToLower(b.Query)
 
 	for _, c := range controllers {
-		if !strings.Contains(strings.ToLower(c.Name), query) {
+		if b.State != "" && c.State != b.State || !strings.Contains(strings.ToLower(c.Name), query) {
 			continue
 		}
 

@@ -208,7 +208,27 @@ func TestSearchWithoutScript(t *testing.T) {
 		assert.NotContains(t, list, "alert")
 
 		page = parsePage(t, w.get("/?q=nothing"))
-		assert.Contains(t, page.text("main"), "No controller has that in its name.")
+		assert.Contains(t, page.text("main"), "No controller is like that.")
+
+		// Its run hook fails.
+		page = parsePage(t, w.get("/?q=int&state=backing-off"))
+		list = textOf(page.find("tbody")[0])
+		assert.Contains(t, list, "QIntToStrController")
+		assert.NotContains(t, list, "alert")
+
+		var sends []string // what each button of the form adds to the search
+
+		for _, button := range page.find("button") {
+			if attribute(button, "name") == "state" {
+				sends = append(sends, attribute(button, "value"))
+			}
+		}
+
+		assert.Equal(t, []string{"backing-off", "stuck", "paused", "stopped", "running", "registered", "finished", "waiting"}, sends,
+			"a search stays with the state, each state is to be had, and its own button leaves it")
+		assert.Contains(t, page.text("small"), "1 of ")
+
+		assert.Equal(t, http.StatusBadRequest, w.get("/?state=angry").Code)
 	})
 }
 

@@ -71,6 +71,21 @@ func (p params) has(names ...string) bool {
 	})
 }
 
+// state returns the state of controllers that is asked for; empty is all.
+func (p params) state() (api.State, error) {
+	state := api.State(p["state"])
+	if state == "" || slices.Contains(api.States(), state) {
+		return state, nil
+	}
+
+	names := make([]string, 0, len(api.States()))
+	for _, s := range api.States() {
+		names = append(names, string(s))
+	}
+
+	return "", &parameterError{"state", "is no state of a controller", "use " + strings.Join(names, ", ") + ", or leave it out"}
+}
+
 // limit returns how many are asked for at most: a number from 1 to a bound, or the default.
 func (p params) limit(most, otherwise int) (int, error) {
 	if !p.has("limit") {

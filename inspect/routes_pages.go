@@ -6,7 +6,7 @@ import "net/http"
 // each other, so links between them are the same under any prefix.
 func (h *Handler) routePages(mux *http.ServeMux) {
 	for path, p := range map[string]page{
-		"/{$}":        {takes: []string{"q"}, answer: h.pageOfEngine},
+		"/{$}":        {takes: []string{"q", "state"}, answer: h.pageOfEngine},
 		"/picture":    {answer: h.pageOfPicture},
 		"/group":      {needs: []string{"name"}, answer: h.pageOfGroup},
 		"/controller": {needs: []string{"name"}, answer: h.pageOfController},

@@ -367,9 +367,20 @@
 		for (const element of all("#states [data-state]")) {
 			const n = count.get(element.dataset.state) || 0;
 
-			element.hidden = n === 0;
+			element.hidden = n === 0 && element.dataset.state !== only;
 			setText(element.querySelector(".number"), String(n));
 		}
+	}
+
+	// only is the state whose controllers are shown alone, or empty.
+	const stateButtons = all("#states button");
+	let only = (stateButtons.find((button) => button.ariaPressed === "true") || { dataset: { state: "" } }).dataset.state;
+
+	function showOnly(state) {
+		only = state;
+		stateButtons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.state === only)));
+		showCounts();
+		find();
 	}
 
 	// partial tells that the list does not have every controller, so that a search needs the server.
@@ -381,7 +392,7 @@
 		let n = 0;
 
 		for (const row of rows.values()) {
-			const has = row.lower.includes(text);
+			const has = row.lower.includes(text) && (only === "" || row.element.className === only);
 
 			if (row.element.hidden === has) {
 				row.element.hidden = !has;
@@ -393,18 +404,21 @@
 			}
 		}
 
+		const looking = text !== "" || only !== "";
+
 		byId("none").hidden = n > 0;
-		setText(byId("count"), text ? `${n} of ${rows.size}` : String(rows.size));
+		setText(byId("none"), looking ? "No controller is like that." : "No controller is registered.");
+		setText(byId("count"), looking ? `${n} of ${rows.size}` : String(rows.size));
 
 		const svg = picture.querySelector("svg");
 		if (!svg) {
 			return;
 		}
 
-		svg.classList.toggle("searching", text !== "");
+		svg.classList.toggle("searching", looking);
 
 		for (const [name, node] of nodes) {
-			node.element.classList.toggle("found", text !== "" && found.has(name));
+			node.element.classList.toggle("found", looking && found.has(name));
 		}
 
 		for (const element of all(".node.resources", svg)) {
@@ -437,7 +451,7 @@
 
 	// again loads the first page anew, where more has changed than what its controllers do.
 	const again = everySecond(async () => {
-		const page = await load(search.value && partial() ? `./?q=${encodeURIComponent(search.value)}` : "./");
+		const page = await load(partial() ? `./?${new URLSearchParams({ q: search.value, state: only })}` : "./");
 
 		morphChildren(list, page.getElementById("controllers"));
 		morphChildren(byId("problems"), page.getElementById("problems"));
@@ -446,6 +460,9 @@
 		known.forEach(showRow);
 		filter();
 	});
+
+	// find shows what is searched for, from the rows that are here or, if there are more, from the server.
+	const find = () => (partial() ? again() : filter());
 
 	const drawn = everySecond(async () => {
 		const page = await load("picture");
@@ -471,7 +488,15 @@
 		filter();
 
 		search.form.addEventListener("submit", (event) => event.preventDefault());
-		search.addEventListener("input", () => (partial() ? again() : filter()));
+		search.addEventListener("input", find);
+
+		for (const button of stateButtons) {
+			button.addEventListener("click", (event) => {
+				event.preventDefault();
+				showOnly(button.dataset.state === only ? "" : button.dataset.state);
+			});
+		}
+
 		search.addEventListener("keydown", (event) => {
 			if (event.key === "Escape" && search.value) {
 				search.value = "";
@@ -498,10 +523,13 @@
 
 	// heard takes in what has become of controllers.
 	function heard(controllers) {
+		let moved = false;
+
 		for (const c of controllers) {
 			const before = known.get(c.name);
 
 			known.set(c.name, c);
+			moved ||= before !== undefined && before.state !== c.state;
 
 			if (list) {
 				tell(before, c);
@@ -509,6 +537,10 @@
 			} else if (before && (watched === c.name || watched === undefined) && (before.passes !== c.passes || before.state !== c.state)) {
 				refresh();
 			}
+		}
+
+		if (list && moved && only !== "") {
+			find();
 		}
 	}
 

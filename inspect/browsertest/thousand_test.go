@@ -56,8 +56,38 @@ func TestAThousandControllers(t *testing.T) {
 
 	b.do(chromedp.KeyEvent("\x1b"))
 	b.until(`[...document.querySelectorAll("#controllers tr")].every((row) => row.checkVisibility())`)
+	showsOneState(b, engine)
 	t.Logf("the server takes %.1f %% of a processor while the page is live", 100*costOf(b, st))
 	b.clean(server.URL)
+}
+
+// showsOneState leaves the controllers of one state alone in the list, while some go and come.
+func showsOneState(b *browser, engine *runtime.Runtime) {
+	b.Helper()
+
+	const shown = `[...document.querySelectorAll("#controllers tr")].filter((row) => row.checkVisibility()).length`
+
+	for i := range 3 {
+		require.NoError(b, engine.Pause(b.Context(), worker{i}.Name()))
+	}
+
+	b.until(`document.querySelector('#states [data-state="paused"] .number').textContent === "3"`)
+	b.do(chromedp.Click(chromedp.CSS(`#states [data-state="paused"]`)))
+	b.until(`document.getElementById("count").textContent === "3 of 1000"`)
+	require.Equal(b, 3, value[int](b, shown))
+	require.Equal(b, "true", value[string](b, `document.querySelector('#states [data-state="paused"]').ariaPressed`))
+
+	require.NoError(b, engine.Resume(worker{0}.Name()))
+	b.until(`document.getElementById("count").textContent === "2 of 1000"`)
+
+	b.do(chromedp.Click(chromedp.CSS(`#states [data-state="paused"]`)))
+	b.until(shown + ` === 1000`)
+
+	for i := 1; i < 3; i++ {
+		require.NoError(b, engine.Resume(worker{i}.Name()))
+	}
+
+	b.until(`document.querySelector('#states [data-state="paused"]').hidden`)
 }
 
 // costOf is how much of a processor the server takes while a page follows what happens: in each second something does to one family.
