@@ -131,7 +131,7 @@ type Writers struct {
 
 // Writers returns who has made the changes of a cause of a pass.
 func (b *Book) Writers(p *Pass, c *Cause) (w Writers) {
-	since := b.before(p)
+	since := b.told(p, c)
 
 	var (
 		all        []write
@@ -231,13 +231,36 @@ func (b *Book) Repeats(p *Pass) *Pass {
 	return nil
 }
 
-// before returns when the pass before began that was for the same: what has caused this one has happened since.
-func (b *Book) before(p *Pass) (began time.Time) {
-	if earlier := b.Before(p); earlier != nil {
-		began = earlier.Began
+// told returns when the pass before began that was for the same and was told of changes of the same resource: what has caused this one has
+// happened since, as far as can be told. What has happened before a pass that was for something else may have been on its way still.
+func (b *Book) told(p *Pass, c *Cause) (began time.Time) {
+	var before *Pass
+
+	for i := range b.passes[p.Controller] {
+		earlier := &b.passes[p.Controller][i]
+		if earlier.Number >= p.Number || !earlier.sameAs(p) {
+			continue
+		}
+
+		if earlier.tells(c.Resource) {
+			return earlier.Began
+		}
+
+		if before == nil {
+			before = earlier
+		}
 	}
 
-	return began
+	if before == nil || b.Complete(p.Controller) {
+		return time.Time{} // it was told of none before
+	}
+
+	return before.Began
+}
+
+// tells tells whether changes of a resource may be among the causes of the pass.
+func (p *Pass) tells(key reduced.Key) bool {
+	return p.More > 0 || slices.ContainsFunc(p.Causes, func(c Cause) bool { return c.Resource == key })
 }
 
 // waited returns since when changes of a cause of a pass may have waited to be told of: since the pass before that was for the same, unless

@@ -75,6 +75,27 @@ func TestWhyEndsInCircles(t *testing.T) {
 `, book.Why(book.Pass("ping", 4)).String())
 }
 
+// What a call has done that is told no version is on its way for a while: a pass that was for something else may come in between.
+func TestWhatWasOnItsWayIsToldApart(t *testing.T) {
+	t.Parallel()
+
+	tornDown := one("r", 1, 2, 1, reduced.ChangePhase)
+	tearsDown := cause.Access{Resource: key("r"), Verb: "tear down"}
+	book := func(between ...cause.Cause) *cause.Book {
+		return cause.NewBook(map[string][]cause.Pass{"c": {
+			pass("c", 40, 4, "a", []cause.Cause{tornDown}),
+			pass("c", 39, 2, "a", between),
+			pass("c", 38, 0, "a", []cause.Cause{one("r", 0, 1, 1, reduced.ChangeCreated)}, tearsDown),
+		}}, nil, nobody)
+	}
+
+	b := book(one("other", 1, 2, 1, reduced.ChangeSpec))
+	require.Equal(t, []*cause.Pass{b.Pass("c", 38)}, b.Writers(b.Pass("c", 40), &tornDown).Passes)
+
+	b = book(one("r", 1, 2, 1, reduced.ChangePhase))
+	require.Equal(t, cause.Writers{Others: 1}, b.Writers(b.Pass("c", 40), &tornDown), "what was told of already is not told of again")
+}
+
 // What nobody remembers to have made was made from outside only if nobody has forgotten since that he has written anything.
 func TestWhoIsForgottenMayHaveMadeIt(t *testing.T) {
 	t.Parallel()

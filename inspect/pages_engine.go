@@ -70,7 +70,7 @@ func (h *Handler) pageOfEngine(_ *http.Request, p params) (*view, error) {
 	}
 
 	body := &engineBody{
-		Problems: overview.Problems, Findings: overview.Findings, Query: p["q"], State: state,
+		Problems: overview.Problems, Findings: overview.Findings, Query: strings.ToValidUTF8(p["q"], "\uFFFD"), State: state,
 		States: countStates(overview.Controllers), Kinds: overview.Kinds, Picture: pic, Groups: pic.Groups,
 	}
 

@@ -408,7 +408,9 @@
 
 		byId("none").hidden = n > 0;
 		setText(byId("none"), looking ? "No controller is like that." : "No controller is registered.");
-		setText(byId("count"), looking ? `${n} of ${rows.size}` : String(rows.size));
+		const count = Math.max(known.size, rows.size); // a page that was found has some of the rows
+
+		setText(byId("count"), n < count ? `${n} of ${count}` : String(count));
 
 		const svg = picture.querySelector("svg");
 		if (!svg) {
@@ -606,6 +608,8 @@
 		if (gone || added || redeclared) {
 			again();
 			drawn();
+		} else {
+			find(); // states may have changed while nobody told of it
 		}
 
 		show(overview.controllers.map((c) => c.name));
