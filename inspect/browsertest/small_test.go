@@ -90,6 +90,38 @@ func TestStatesAreFollowed(t *testing.T) {
 	b.clean(server.URL)
 }
 
+// What has changed while nobody could tell of it is seen when the stream is there again, also where one state is shown alone.
+func TestWhatWasMissedIsSeen(t *testing.T) {
+	st := state.WrapCore(namespaced.NewState(inmem.Build))
+	engine, err := runtime.New(st, zap.NewNop(), runtime.Config{})
+	require.NoError(t, err)
+
+	for _, name := range []string{"First", "Second", "Third"} {
+		require.NoError(t, engine.RegisterQController(step{name: name, from: "Hosts", to: name + "s"}))
+	}
+
+	down := new(atomic.Bool)
+	server := serve(t, engine, st, down)
+	b := open(t)
+
+	const shown = `document.getElementById("count").textContent + ": " + [...document.querySelectorAll("#controllers tr")].filter((row) =>
+		row.checkVisibility()).map((row) => row.querySelector("a").textContent).join(" ")`
+
+	require.NoError(t, engine.Pause(t.Context(), "First"))
+	b.do(chromedp.Navigate(server.URL + "/inspect/?state=paused"))
+	b.until(`document.querySelector("#connection").dataset.connection === "live" && ` + shown + ` === "1 of 3: First"`)
+
+	down.Store(true)
+	server.CloseClientConnections()
+	b.until(`document.querySelector("#connection").dataset.connection === "lost"`)
+	require.NoError(t, engine.Resume("First"))
+	require.NoError(t, engine.Pause(t.Context(), "Second"))
+	require.NoError(t, engine.Pause(t.Context(), "Third"))
+	down.Store(false)
+
+	b.until(shown + ` === "2 of 3: Second Third"`)
+}
+
 const hostile = "a/b?c#d&e=f\"><script>alert('x')</script>\n\u202e../%2e%2e"
 
 // step is a controller that makes a resource of each of another kind.

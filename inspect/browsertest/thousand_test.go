@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -119,15 +120,21 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// serve serves the pages of an engine that runs until the test ends.
-func serve(t *testing.T, engine *runtime.Runtime, st state.State) *httptest.Server {
+// serve serves the pages of an engine that runs until the test ends. While it is down, each request is refused.
+func serve(t *testing.T, engine *runtime.Runtime, st state.State, down ...*atomic.Bool) *httptest.Server {
 	t.Helper()
 
 	handler := inspect.New(inspect.Config{Engine: engine, State: st, Title: "Test"})
 	mux := http.NewServeMux()
 	mux.Handle("/inspect/", http.StripPrefix("/inspect", handler))
 
-	server := httptest.NewServer(mux)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(down) > 0 && down[0].Load() {
+			http.Error(w, "down", http.StatusServiceUnavailable)
+		} else {
+			mux.ServeHTTP(w, r)
+		}
+	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 
