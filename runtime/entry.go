@@ -100,8 +100,12 @@ func (e *entry) unit() unit {
 
 func (e *entry) deliver(changes []reduced.Metadata, kind controller.InputKind) {
 	if e.classic != nil {
-		in := e.runtime.intake
-		e.classic.Deliver(in.at(), in.because(changes, kind))
+		if in := e.runtime.intake; in.told.explains {
+			because := in.because(changes, kind)
+			e.classic.Deliver(because.At(), because)
+		} else {
+			e.classic.Deliver(in.at(), nil)
+		}
 	} else {
 		e.queue.Deliver(changes, kind)
 	}

@@ -89,7 +89,7 @@ func (in *intake) explain() {
 	in.router.VisitAlways()
 }
 
-// because returns the causes that changes are, or nil if nobody wants to know. It is for whoever delivers them.
+// because returns the causes that changes are, where somebody wants to know. It is for whoever delivers them.
 func (in *intake) because(changes []reduced.Metadata, kind controller.InputKind) *cause.Set {
 	t := &in.told
 	if t.first == &changes[0] && t.len == len(changes) && t.kind == kind && t.turn == in.router.Turn() {
@@ -102,9 +102,6 @@ func (in *intake) because(changes []reduced.Metadata, kind controller.InputKind)
 // explained is because for changes that are not those of last time.
 func (in *intake) explained(changes []reduced.Metadata, kind controller.InputKind) *cause.Set {
 	t := &in.told
-	if !t.explains {
-		return nil
-	}
 
 	t.first, t.len, t.kind, t.turn = &changes[0], len(changes), kind, in.router.Turn()
 	t.because = cause.SetOf(changes, kind, in.at())
