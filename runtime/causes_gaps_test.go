@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,26 +70,9 @@ func testCausesAfterGaps(t *testing.T, seed uint64) {
 	w.engine, err = runtime.New(w.watched.asState(), nil, config)
 	require.NoError(t, err)
 
-	outside := 1 + w.rand.IntN(3)
-	for i := range outside {
-		w.kinds = append(w.kinds, fmt.Sprintf("Outside%d.test", i))
-	}
-
-	for i := range 1 + w.rand.IntN(5) {
-		w.add(i)
-	}
-
+	outside := w.populate()
 	ctx, cancel := context.WithCancel(t.Context())
-
-	for _, kind := range w.kinds {
-		w.follow(ctx, kind)
-	}
-
-	var running sync.WaitGroup
-
-	running.Go(func() { _ = w.engine.Run(ctx) })
-	synctest.Wait()
-	close(w.begun)
+	running := w.run(ctx)
 
 	for range 20 + w.rand.IntN(40) {
 		w.trouble(ctx)

@@ -393,6 +393,35 @@ func TestPassesKnowTheirCauses(t *testing.T) {
 	}
 }
 
+// populate makes up kinds that are written from outside, and controllers, and returns how many of the kinds there are.
+func (w *causesWorld) populate() (outside int) {
+	outside = 1 + w.rand.IntN(3)
+	for i := range outside {
+		w.kinds = append(w.kinds, fmt.Sprintf("Outside%d.test", i))
+	}
+
+	for i := range 1 + w.rand.IntN(5) {
+		w.add(i)
+	}
+
+	return outside
+}
+
+// run follows all kinds and runs the engine until the context ends, which whoever calls waits for.
+func (w *causesWorld) run(ctx context.Context) *sync.WaitGroup {
+	for _, kind := range w.kinds {
+		w.follow(ctx, kind)
+	}
+
+	running := new(sync.WaitGroup)
+
+	running.Go(func() { _ = w.engine.Run(ctx) })
+	synctest.Wait()
+	close(w.begun)
+
+	return running
+}
+
 func testCauses(t *testing.T, seed uint64) {
 	w := &causesWorld{
 		t: t, rand: rand.New(rand.NewPCG(seed, 1)), chance: rand.New(rand.NewPCG(seed, 2)), log: map[reduced.Key][]happened{}, made: map[string]string{}, outside: map[string]bool{}, destroyed: map[reduced.Key]int{}, begun: make(chan struct{}),
@@ -406,26 +435,9 @@ func testCauses(t *testing.T, seed uint64) {
 	w.engine, err = runtime.New(w.state, nil, runtime.Config{Passes: 1 << 20})
 	require.NoError(t, err)
 
-	outside := 1 + w.rand.IntN(3)
-	for i := range outside {
-		w.kinds = append(w.kinds, fmt.Sprintf("Outside%d.test", i))
-	}
-
-	for i := range 1 + w.rand.IntN(5) {
-		w.add(i)
-	}
-
+	outside := w.populate()
 	ctx, cancel := context.WithCancel(t.Context())
-
-	for _, kind := range w.kinds {
-		w.follow(ctx, kind)
-	}
-
-	var running sync.WaitGroup
-
-	running.Go(func() { _ = w.engine.Run(ctx) })
-	synctest.Wait()
-	close(w.begun)
+	running := w.run(ctx)
 
 	for range 20 + w.rand.IntN(60) {
 		for range 1 + w.rand.IntN(15) {
