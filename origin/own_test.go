@@ -39,7 +39,7 @@ func input(kind controller.InputKind) controller.Input {
 }
 
 // subject is the resource.
-func subject() resource.Pointer { return *conformance.NewIntResource("n", "a", 0).Metadata() }
+func subject() reduced.Key { return reduced.KeyOf(conformance.NewIntResource("n", "a", 0).Metadata()) }
 
 // at is the resource as an event shows it.
 func at(version uint64) reduced.Metadata   { return event(version, false) }
@@ -125,7 +125,7 @@ func TestJudgement(t *testing.T) {
 		"after another's":           {func(b *bench) { b.makes(3) }, []reduced.Metadata{at(2), at(3)}, []string{"2 own: false", "3 own: false"}},
 		"with a gap between":        {func(b *bench) { b.makes(2); b.makes(4) }, []reduced.Metadata{at(2), at(3)}, []string{"2 own: true", "3 own: false"}},
 		"listed":                    {func(b *bench) { b.makes(2) }, []reduced.Metadata{at(2).AfterGap()}, []string{"2 own: false"}},
-		"loaded before it is shown": {func(b *bench) { b.makes(2); b.Loaded(reduced.KindOf(subject())) }, []reduced.Metadata{at(2)}, []string{"2 own: false"}},
+		"loaded before it is shown": {func(b *bench) { b.makes(2); b.Loaded(subject().Kind) }, []reduced.Metadata{at(2)}, []string{"2 own: false"}},
 		"destroyed":                 {func(b *bench) { b.destroys() }, []reduced.Metadata{gone(5), gone(5)}, []string{"5 own: true", "5 own: false"}},
 		"written and destroyed":     {func(b *bench) { b.makes(5); b.destroys() }, []reduced.Metadata{merged(at(5), gone(5))}, []string{"5 own: true"}},
 		"destroyed and created":     {func(b *bench) { b.destroys(); b.makes(1) }, []reduced.Metadata{merged(gone(5), at(1))}, []string{"1 own: true"}},
@@ -211,7 +211,7 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	require.Nil(t, origin.NewOwn([]controller.Input{one, input(controller.InputQMapped)}, nil), "a change comes twice")
 
 	o := origin.NewOwn([]controller.Input{one}, nil)
-	w := o.Write(context.Background(), conformance.NewIntResource("n", "b", 0).Metadata())
+	w := o.Write(context.Background(), reduced.KeyOf(conformance.NewIntResource("n", "b", 0).Metadata()))
 	w.OnTopOf(resource.VersionUndefined)
 	w.Made(versionOf(1))
 	w.End()
@@ -233,7 +233,7 @@ func TestNotesAreBounded(t *testing.T) {
 	o := origin.NewOwn([]controller.Input{input(controller.InputQMapped)}, nil)
 
 	for i := range 10_000 {
-		w := o.Write(context.Background(), conformance.NewIntResource("n", fmt.Sprint(i), 0).Metadata())
+		w := o.Write(context.Background(), reduced.KeyOf(conformance.NewIntResource("n", fmt.Sprint(i), 0).Metadata()))
 		w.OnTopOf(resource.VersionUndefined)
 		w.Made(versionOf(1))
 		w.End()
@@ -267,7 +267,7 @@ func TestWritesAtOnce(t *testing.T) {
 
 		all.Go(func() {
 			for range 100 {
-				w := o.Write(context.Background(), ptr.Metadata())
+				w := o.Write(context.Background(), reduced.KeyOf(ptr.Metadata()))
 				w.OnTopOf(resource.VersionUndefined)
 				w.Made(versionOf(1))
 				w.End()
@@ -278,6 +278,6 @@ func TestWritesAtOnce(t *testing.T) {
 
 	all.Wait()
 	require.EqualValues(t, 400, o.Made())
-	o.Loaded(reduced.KindOf(subject()))
+	o.Loaded(subject().Kind)
 	require.True(t, o.Idle())
 }

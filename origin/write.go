@@ -30,24 +30,22 @@ type Write struct {
 
 // Write returns a call under the context that makes versions of the resource, which has not begun, or nil if the controller is
 // not told of these.
-func (o *Own) Write(ctx context.Context, ptr resource.Pointer) *Write {
+func (o *Own) Write(ctx context.Context, key reduced.Key) *Write {
 	if o == nil {
 		return nil
 	}
 
-	key := reduced.KeyOf(ptr)
 	changes, _ := o.shown(key)
 
 	return o.call(ctx, key, changes)
 }
 
 // Destroy returns a call under the context that destroys the resource, which has not begun, or nil if the controller is not told of that.
-func (o *Own) Destroy(ctx context.Context, ptr resource.Pointer) *Write {
+func (o *Own) Destroy(ctx context.Context, key reduced.Key) *Write {
 	if o == nil {
 		return nil
 	}
 
-	key := reduced.KeyOf(ptr)
 	_, end := o.shown(key)
 
 	return o.call(ctx, key, end)

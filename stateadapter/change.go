@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-run/switchyard/cause"
 	"github.com/switchyard-run/switchyard/origin"
+	"github.com/switchyard-run/switchyard/reduced"
 	"github.com/switchyard-run/switchyard/rivalry"
 )
 
@@ -23,12 +24,12 @@ type change struct {
 }
 
 // changing begins a change of a resource, and destroying its end.
-func (a *Adapter) changing(ctx context.Context, verb Verb, ptr resource.Pointer) change {
-	return change{own: a.cfg.Own.Write(ctx, ptr), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: verb}
+func (a *Adapter) changing(ctx context.Context, verb Verb, key reduced.Key, ptr resource.Pointer) change {
+	return change{own: a.cfg.Own.Write(ctx, key), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: verb}
 }
 
-func (a *Adapter) destroying(ctx context.Context, ptr resource.Pointer) change {
-	return change{own: a.cfg.Own.Destroy(ctx, ptr), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: Destroy}
+func (a *Adapter) destroying(ctx context.Context, key reduced.Key, ptr resource.Pointer) change {
+	return change{own: a.cfg.Own.Destroy(ctx, key), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: Destroy}
 }
 
 // shared is a write of a controller that shares outputs with others.
@@ -55,11 +56,18 @@ func (c *change) ending() {
 
 // made says what the resource is now.
 func (c *change) made(res resource.Resource) {
-	if version := res.Metadata().Version(); c.pass != nil && c.tried && !version.Equal(c.on) {
-		c.pass.Wrote(string(c.verb), res.Metadata(), version.Value(), lifeOf(res.Metadata()))
+	if c.own == nil && c.rivals == nil && c.pass == nil {
+		return
 	}
 
-	c.own.Made(res.Metadata().Version())
+	md := res.Metadata()
+	version := md.Version()
+
+	if c.pass != nil && c.tried && !version.Equal(c.on) {
+		c.pass.Wrote(string(c.verb), md, version.Value(), lifeOf(md))
+	}
+
+	c.own.Made(version)
 	c.rivals.Made(res)
 }
 

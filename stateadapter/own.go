@@ -70,8 +70,8 @@ func (o *own) add(c *cache.Collection) *cache.Writes {
 }
 
 // begin notes a write, if the resource is cached.
-func (a *Adapter) begin(ptr resource.Pointer) cache.Write {
-	c := a.cfg.Cache.Collection(reduced.KindOf(ptr))
+func (a *Adapter) begin(key reduced.Key) cache.Write {
+	c := a.cfg.Cache.Collection(key.Kind)
 	if c == nil {
 		return cache.Write{}
 	}
@@ -81,7 +81,7 @@ func (a *Adapter) begin(ptr resource.Pointer) cache.Write {
 		w = a.own.add(c)
 	}
 
-	return w.Begin(ptr.ID())
+	return w.Begin(key.ID)
 }
 
 // learn finds out which incarnation of the resource a write is about to end. If the state does not say, the write must not

@@ -8,23 +8,24 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
-	"github.com/cosi-project/runtime/pkg/state/owned"
 
 	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // Create creates an output, owned by the controller unless the options say otherwise.
 func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...controller.CreateOption) error {
-	if err := a.permitContent(ctx, Create, res); err != nil {
+	key := reduced.KeyOf(res.Metadata())
+
+	if err := a.permitContent(ctx, Create, key, res); err != nil {
 		return err
 	}
 
-	a.outputs.touch(res.Metadata())
+	a.outputs.touch(key)
 
-	write := a.begin(res.Metadata())
+	write := a.begin(key)
 	defer write.End()
 
-	change := a.changing(ctx, Create, res.Metadata())
+	change := a.changing(ctx, Create, key, res.Metadata())
 	defer change.end()
 
 	before := res.Metadata().Created()
@@ -43,16 +44,18 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 
 // Update updates an output that the controller owns.
 func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
-	if err := a.permitContent(ctx, Update, res); err != nil {
+	key := reduced.KeyOf(res.Metadata())
+
+	if err := a.permitContent(ctx, Update, key, res); err != nil {
 		return err
 	}
 
-	a.outputs.touch(res.Metadata())
+	a.outputs.touch(key)
 
-	write := a.begin(res.Metadata())
+	write := a.begin(key)
 	defer write.End()
 
-	change := a.changing(ctx, Update, res.Metadata())
+	change := a.changing(ctx, Update, key, res.Metadata())
 	defer change.end()
 
 	change.onTopOf(res.Metadata().Version())
@@ -67,118 +70,15 @@ func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	return classify(err, res.Metadata())
 }
 
-// Modify creates an output or updates it, see [Adapter.ModifyWithResult].
-func (a *Adapter) Modify(ctx context.Context, empty resource.Resource, update func(resource.Resource) error, opts ...controller.ModifyOption) error {
-	_, err := a.ModifyWithResult(ctx, empty, update, opts...)
-
-	return err
-}
-
-// modifyDefaults are the options of who gives none. They are not changed.
-var modifyDefaults = owned.ToModifyOptions()
-
-// ModifyWithResult creates an output or updates it, and returns it as it is then. When others create, change or destroy
-// it at the same time, it tries again, so update may be called several times, each time on the present content. An
-// error of update ends it and is returned as it is.
-func (a *Adapter) ModifyWithResult(
-	ctx context.Context, empty resource.Resource, update func(resource.Resource) error, opts ...controller.ModifyOption,
-) (resource.Resource, error) {
-	if err := a.permitContent(ctx, Modify, empty); err != nil {
-		return nil, err
-	}
-
-	var ptr resource.Pointer = empty.Metadata()
-
-	a.cfg.Metrics.Read()
-	a.outputs.touch(ptr)
-
-	options := modifyDefaults
-	if len(opts) > 0 {
-		options = owned.ToModifyOptions(opts...)
-	}
-
-	owner := a.cfg.Name
-
-	if options.WithNoOwner {
-		owner = ""
-	}
-
-	write := a.begin(ptr)
-	defer write.End()
-
-	change := a.changing(ctx, Modify, ptr)
-	defer change.end()
-
-	// The last attempt: what update itself returned, as against the state, and on top of which version.
-	var attempt struct {
-		refused error
-		version resource.Version
-	}
-
-	guarded := func(res resource.Resource) error {
-		attempt.version = res.Metadata().Version()
-
-		if attempt.refused = update(res); attempt.refused == nil {
-			change.onTopOf(attempt.version)
-		}
-
-		return attempt.refused
-	}
-
-	for created := false; ; {
-		res, err := a.cfg.State.UpdateWithConflicts(ctx, ptr, guarded, state.WithUpdateOptions(state.UpdateOptions{
-			Owner: owner, ExpectedPhase: options.ExpectedPhase,
-		}))
-
-		switch {
-		case err == nil:
-			change.made(res)
-			write.OnTopOf(attempt.version)
-			write.Wrote(res)
-
-			return res, nil
-		case attempt.refused != nil:
-			return nil, err
-		case !state.IsNotFoundError(err):
-			return nil, classify(err, ptr)
-		}
-
-		if !created {
-			ptr = reduced.KeyOf(ptr).Pointer() // update may write anything into what it gets
-
-			if err = update(empty); err != nil {
-				return nil, err
-			}
-
-			created = true
-		}
-
-		change.onTopOf(resource.VersionUndefined)
-		write.OnTopOf(resource.VersionUndefined)
-
-		before := empty.Metadata().Created()
-		err = a.cfg.State.Create(ctx, empty, state.WithCreateOwner(owner))
-
-		switch {
-		case err == nil:
-			change.made(empty)
-			a.created(ctx, &write, empty, before)
-
-			return empty, nil
-		case !state.IsConflictError(err) || state.IsOwnerConflictError(err) || state.IsPhaseConflictError(err):
-			return nil, classify(err, ptr)
-		}
-		// Somebody else has created it in between: now it is an update.
-	}
-}
-
 // Teardown marks an output as being destroyed and tells whether it is ready to be destroyed.
 func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...controller.DeleteOption) (bool, error) {
-	if err := a.permitWrite(ctx, Teardown, ptr); err != nil {
+	key := reduced.KeyOf(ptr)
+
+	if err := a.permitWrite(ctx, Teardown, key); err != nil {
 		return false, err
 	}
 
-	write := a.begin(ptr)
+	write := a.begin(key)
 	defer write.End()
 
 	if err := a.learn(ctx, Teardown, ptr, &write); err != nil {
@@ -196,18 +96,20 @@ func (a *Adapter) Teardown(ctx context.Context, ptr resource.Pointer, opts ...co
 
 // Destroy destroys an output without finalizers.
 func (a *Adapter) Destroy(ctx context.Context, ptr resource.Pointer, opts ...controller.DeleteOption) error {
-	if err := a.permitWrite(ctx, Destroy, ptr); err != nil {
+	key := reduced.KeyOf(ptr)
+
+	if err := a.permitWrite(ctx, Destroy, key); err != nil {
 		return err
 	}
 
-	write := a.begin(ptr)
+	write := a.begin(key)
 	defer write.End()
 
 	if err := a.learn(ctx, Destroy, ptr, &write); err != nil {
 		return err
 	}
 
-	change := a.destroying(ctx, ptr)
+	change := a.destroying(ctx, key, ptr)
 	defer change.end()
 
 	change.ending()
@@ -249,7 +151,9 @@ func adding(fins []resource.Finalizer) func(*resource.Finalizers) {
 func (a *Adapter) finalize(
 	ctx context.Context, verb Verb, ptr resource.Pointer, edit func(*resource.Finalizers), phase state.UpdateOption,
 ) error {
-	if err := a.permitFinalizer(ctx, verb, ptr); err != nil {
+	key := reduced.KeyOf(ptr)
+
+	if err := a.permitFinalizer(ctx, verb, key); err != nil {
 		return err
 	}
 
@@ -258,10 +162,10 @@ func (a *Adapter) finalize(
 		return err
 	}
 
-	write := a.begin(ptr)
+	write := a.begin(key)
 	defer write.End()
 
-	change := a.changing(ctx, verb, ptr)
+	change := a.changing(ctx, verb, key, ptr)
 	defer change.end()
 
 	attempted := false
@@ -310,35 +214,34 @@ func (a *Adapter) AddFinalizerIfRunning(ctx context.Context, ptr resource.Pointe
 	return a.finalize(ctx, AddFinalizer, ptr, adding(fins), state.WithExpectedPhase(resource.PhaseRunning))
 }
 
-func (a *Adapter) permitWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
-	if err := a.permit(verb, reduced.KeyOf(ptr), a.cfg.Declared.Writes(ptr.Type()), ErrNotWritable); err != nil {
+// permitWrite permits a write to what is declared as an output.
+func (a *Adapter) permitWrite(ctx context.Context, verb Verb, key reduced.Key) error {
+	if err := a.permit(verb, key, a.cfg.Declared.Writes(key.Type), ErrNotWritable); err != nil {
 		return err
 	}
 
-	return a.beforeWrite(ctx, verb, ptr)
+	return a.beforeWrite(ctx, verb, key)
 }
 
 // permitContent permits what writes a resource and not only a name.
-func (a *Adapter) permitContent(ctx context.Context, verb Verb, res resource.Resource) error {
+func (a *Adapter) permitContent(ctx context.Context, verb Verb, key reduced.Key, res resource.Resource) error {
 	if resource.IsTombstone(res) {
-		return a.permit(verb, reduced.KeyOf(res.Metadata()), false, ErrTombstone)
+		return a.permit(verb, key, false, ErrTombstone)
 	}
 
-	return a.permitWrite(ctx, verb, res.Metadata())
+	return a.permitWrite(ctx, verb, key)
 }
 
-func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, ptr resource.Pointer) error {
-	key := reduced.KeyOf(ptr)
-
+func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, key reduced.Key) error {
 	if err := a.permit(verb, key, a.cfg.Declared.Holds(key), ErrNotHoldable); err != nil {
 		return err
 	}
 
-	return a.beforeWrite(ctx, verb, ptr)
+	return a.beforeWrite(ctx, verb, key)
 }
 
 // beforeWrite counts the write and waits for its turn, after it was found to be allowed.
-func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Pointer) error {
+func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, key reduced.Key) error {
 	a.cfg.Metrics.Wrote()
 
 	if a.rare == nil || a.rare.limiter == nil {
@@ -349,7 +252,7 @@ func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Point
 	turn := a.rare.limiter.ReserveN(now, 1)
 
 	if !turn.OK() {
-		return fmt.Errorf("controller %q could not %s %s: its change rate limit lets nothing pass", a.cfg.Name, verb, reduced.KeyOf(ptr))
+		return fmt.Errorf("controller %q could not %s %s: its change rate limit lets nothing pass", a.cfg.Name, verb, key)
 	}
 
 	delay := turn.DelayFrom(now)
@@ -366,7 +269,7 @@ func (a *Adapter) beforeWrite(ctx context.Context, verb Verb, ptr resource.Point
 	case <-ctx.Done():
 		turn.CancelAt(a.cfg.Clock.Now())
 
-		return fmt.Errorf("controller %q waited for its change rate limit to %s %s: %w", a.cfg.Name, verb, reduced.KeyOf(ptr), context.Cause(ctx))
+		return fmt.Errorf("controller %q waited for its change rate limit to %s %s: %w", a.cfg.Name, verb, key, context.Cause(ctx))
 	}
 }
 
@@ -396,11 +299,14 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) er
 
 		for res := range all.All() {
 			md := res.Metadata()
-			if md.Owner() != a.cfg.Name || a.outputs.touched(md) {
+			if md.Owner() != a.cfg.Name {
 				continue
 			}
 
 			key := reduced.KeyOf(md)
+			if a.outputs.has(key) {
+				continue
+			}
 
 			if err = a.Destroy(ctx, key.Pointer()); err != nil && !state.IsNotFoundError(err) {
 				failed = append(failed, fmt.Errorf("controller %q could not clean up %s: %w", a.cfg.Name, key, err))
