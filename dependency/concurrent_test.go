@@ -176,3 +176,48 @@ func TestRoutingEndsBesideConstantChanges(t *testing.T) {
 		})
 	}
 }
+
+// While inputs come and go, whether they are few or many, those that stay may be read and held without a gap.
+func TestGuardsBesideUpdatesOfInputs(t *testing.T) {
+	t.Parallel()
+
+	const rounds = 300
+
+	lists := make([][]controller.Input, 40)
+
+	for i := range lists {
+		lists[i] = []controller.Input{byID(controller.InputStrong, "n", "X", "stays"), whole(controller.InputStrong, "n", "Y")}
+
+		for other := range i {
+			lists[i] = append(lists[i], byID(controller.InputWeak, "n", "X", fmt.Sprint(i%7, other)))
+		}
+	}
+
+	db := dependency.NewDatabase[string]()
+
+	node, err := db.Register("c", dependency.Classic, "c", lists[0], nil, nil)
+	require.NoError(t, err)
+
+	var (
+		updating sync.WaitGroup
+		done     atomic.Bool
+	)
+
+	updating.Go(func() {
+		defer done.Store(true)
+
+		for i := range rounds {
+			if _, err := db.SetInputs(node, dependency.Classic, lists[i*17%len(lists)]); !assert.NoError(t, err) {
+				return
+			}
+		}
+	})
+	defer updating.Wait()
+
+	for !done.Load() {
+		require.True(t, node.Reads(keyOf("n", "X", "stays")))
+		require.True(t, node.Holds(keyOf("n", "X", "stays")))
+		require.True(t, node.Reads(keyOf("n", "Y", "any")))
+		require.False(t, node.Reads(keyOf("n", "X", "never")))
+	}
+}

@@ -1,8 +1,9 @@
 package dependency
 
 import (
+	"maps"
+
 	"github.com/cosi-project/runtime/pkg/controller"
-	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -11,57 +12,55 @@ import (
 // a map would be the larger part of their memory.
 const handful = 8
 
+// finder finds the inputs of one controller, for its guards. It does not change: an update of the inputs makes another one,
+// which has in common with it what stays.
+type finder[T any] struct {
+	few  []*dependent[T] // nil while the inputs are many
+	many *inputIndex[T]  // nil while they are few
+}
+
 // inputIndex finds the inputs of one controller where they are many.
 type inputIndex[T any] struct {
 	kinds map[reduced.Kind]*kindInputs[T]
 	// last is the kind that was entered last: many inputs are mostly of one kind, and comparing is faster than hashing.
 	last *kindInputs[T]
+	// made numbers the indexes of a controller.
+	made uint64
 }
 
 // kindInputs are the inputs of one controller on one kind.
 type kindInputs[T any] struct {
+	made  uint64 // the index that they were made for, and others after it have in common with it
 	kind  reduced.Kind
 	whole *dependent[T]
-	ids   map[resource.ID]*dependent[T]
+	ids   idMap[T]
 }
 
 // of returns the inputs on a kind, or nil.
 func (x *inputIndex[T]) of(kind reduced.Kind) *kindInputs[T] {
-	if last := x.last; last != nil && last.kind == kind {
+	if last := x.last; last != nil && last.kind.Type == kind.Type && last.kind.Namespace == kind.Namespace {
 		return last
 	}
 
 	return x.kinds[kind]
 }
 
-// match is find without the lock, which it takes itself where the inputs are many.
-func (n *Node[T]) match(key reduced.Key) (whole, one *dependent[T]) {
-	if few := n.few.Load(); few != nil {
-		return find(*few, key)
-	}
-
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-
-	return n.find(key)
-}
-
 // find returns the inputs that a resource matches: on its kind as a whole, and by its id.
-func (n *Node[T]) find(key reduced.Key) (whole, one *dependent[T]) {
-	if n.index == nil {
-		return find(n.inputs, key)
-	}
-
-	k := n.index.of(key.Kind)
-	if k == nil {
+func (n *Node[T]) find(key *reduced.Key) (whole, one *dependent[T]) {
+	f := n.finder.Load()
+	if f == nil {
 		return nil, nil
 	}
 
-	return k.whole, k.ids[key.ID]
-}
+	if f.many != nil {
+		if k := f.many.of(key.Kind); k != nil {
+			return k.whole, k.ids.find(key.ID)
+		}
 
-func find[T any](inputs []*dependent[T], key reduced.Key) (whole, one *dependent[T]) {
-	for _, d := range inputs {
+		return nil, nil
+	}
+
+	for _, d := range f.few {
 		if d.input.Type != key.Type || d.input.Namespace != key.Namespace {
 			continue
 		}
@@ -78,7 +77,7 @@ func find[T any](inputs []*dependent[T], key reduced.Key) (whole, one *dependent
 
 // declared returns the input of the same key.
 func (n *Node[T]) declared(in controller.Input) *dependent[T] {
-	whole, one := n.find(reduced.Key{Kind: kindOf(in), ID: in.ID.ValueOrZero()})
+	whole, one := n.find(&reduced.Key{Kind: kindOf(in), ID: in.ID.ValueOrZero()})
 	if in.ID.IsPresent() {
 		return one
 	}
@@ -86,78 +85,83 @@ func (n *Node[T]) declared(in controller.Input) *dependent[T] {
 	return whole
 }
 
-// reindex follows a change of the inputs.
+// reindex follows a change of the inputs, under Database.mu.
 func (n *Node[T]) reindex(added, removed []*dependent[T]) {
-	switch {
-	case len(n.inputs) <= handful:
-		n.show(n.inputs)
-		n.index = nil
+	old := n.finder.Load()
+
+	if len(n.inputs) <= handful {
+		next := &n.room.finder
+		if old != nil {
+			next = &finder[T]{} // somebody may be reading the first one
+		}
+
+		next.few = n.inputs
+		n.finder.Store(next)
 
 		return
-	case n.index == nil:
-		n.index, added, removed = &inputIndex[T]{kinds: map[reduced.Kind]*kindInputs[T]{}}, n.inputs, nil
 	}
 
-	n.few.Store(nil)
+	var many *inputIndex[T]
+
+	if old != nil && old.many != nil {
+		many = old.many.with(added, removed)
+	} else {
+		many = (&inputIndex[T]{}).with(n.inputs, nil)
+	}
+
+	n.finder.Store(&finder[T]{many: many})
+}
+
+// with returns an index with some inputs more, and some less. The answer for a key that was added stays where an input of the same
+// key is removed.
+func (x *inputIndex[T]) with(added, removed []*dependent[T]) *inputIndex[T] {
+	next := &inputIndex[T]{made: x.made + 1, kinds: maps.Clone(x.kinds), last: x.last}
+	if next.kinds == nil {
+		next.kinds = map[reduced.Kind]*kindInputs[T]{}
+	}
 
 	for _, d := range added {
-		n.index.add(d)
+		k := next.own(d.kind())
+
+		if id, byID := d.input.ID.Get(); byID {
+			k.ids.put(id, d)
+		} else {
+			k.whole = d
+		}
 	}
 
 	for _, d := range removed {
-		n.index.remove(d)
-	}
-}
+		k := next.own(d.kind())
 
-// show lets inputs that are few, and not nil, be read without the lock.
-func (n *Node[T]) show(inputs []*dependent[T]) {
-	few := &n.room.few
-	if *few != nil {
-		few = new([]*dependent[T]) // somebody may be reading the first ones
-	}
+		if id, byID := d.input.ID.Get(); byID {
+			k.ids.remove(id, d)
+		} else if k.whole == d {
+			k.whole = nil
+		}
 
-	*few = inputs
-	n.few.Store(few)
-}
-
-func (x *inputIndex[T]) add(d *dependent[T]) {
-	k := x.of(d.kind())
-	if k == nil {
-		k = &kindInputs[T]{kind: d.kind()}
-		x.kinds[k.kind] = k
-	}
-
-	x.last = k
-
-	id, byID := d.input.ID.Get()
-	if !byID {
-		k.whole = d
-
-		return
-	}
-
-	if k.ids == nil {
-		k.ids = map[resource.ID]*dependent[T]{}
-	}
-
-	k.ids[id] = d
-}
-
-// remove takes an input away, unless another one answers for its key by now.
-func (x *inputIndex[T]) remove(d *dependent[T]) {
-	k := x.of(d.kind())
-
-	if id, byID := d.input.ID.Get(); byID && k.ids[id] == d {
-		delete(k.ids, id)
-	} else if !byID && k.whole == d {
-		k.whole = nil
-	}
-
-	if k.whole == nil && len(k.ids) == 0 {
-		delete(x.kinds, k.kind)
-
-		if x.last == k {
-			x.last = nil
+		if k.whole == nil && k.ids.count == 0 {
+			delete(next.kinds, k.kind)
+			next.last = nil
 		}
 	}
+
+	return next
+}
+
+// own returns the inputs on a kind, which no other index has.
+func (x *inputIndex[T]) own(kind reduced.Kind) *kindInputs[T] {
+	k := x.of(kind)
+
+	switch {
+	case k == nil:
+		k = &kindInputs[T]{made: x.made, kind: kind}
+	case k.made != x.made:
+		k = &kindInputs[T]{made: x.made, kind: kind, whole: k.whole, ids: k.ids.clone()}
+	default:
+		return k
+	}
+
+	x.kinds[kind], x.last = k, k
+
+	return k
 }

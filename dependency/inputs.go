@@ -250,7 +250,7 @@ func (db *Database[T]) commit(node *Node[T], u update[T]) {
 	if u.to-u.from == len(node.inputs) {
 		node.inputs = u.with
 	} else {
-		if node.few.Load() != nil {
+		if f := node.finder.Load(); f != nil && f.many == nil {
 			node.inputs = slices.Clone(node.inputs) // somebody may be reading
 		}
 

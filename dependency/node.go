@@ -29,13 +29,12 @@ type Node[T any] struct {
 	at      int // in the order of registration; guarded by Database.mu
 	outputs outputs
 
-	// mu guards inputs and index; it is held for writing only while an input update is put in force, which is done under
+	// mu guards inputs; it is held for writing only while an input update is put in force, which is done under
 	// Database.mu, so that who holds that may read as well.
 	mu     sync.RWMutex
 	inputs []*dependent[T] // in the order in which they were given last; nil before the first ones
-	index  *inputIndex[T]  // nil while the inputs are few
-	// few are the inputs while they are few, for reading without the lock. They do not change.
-	few atomic.Pointer[[]*dependent[T]]
+	// finder finds among them without the lock; nil before the first ones.
+	finder atomic.Pointer[finder[T]]
 
 	room room[T]
 }
@@ -46,7 +45,7 @@ type Node[T any] struct {
 type room[T any] struct {
 	dependents [2]dependent[T]
 	inputs     [2]*dependent[T]
-	few        []*dependent[T]
+	finder     finder[T]
 	outputs    [1]controller.Output
 }
 
@@ -67,7 +66,7 @@ func (n *Node[T]) ReadsKind(kind reduced.Kind) bool {
 		return true
 	}
 
-	whole, _ := n.match(reduced.Key{Kind: kind})
+	whole, _ := n.find(&reduced.Key{Kind: kind})
 
 	return whole != nil
 }
@@ -78,7 +77,7 @@ func (n *Node[T]) Reads(key reduced.Key) bool {
 		return true
 	}
 
-	whole, one := n.match(key)
+	whole, one := n.find(&key)
 
 	return whole != nil || one != nil
 }
@@ -86,7 +85,7 @@ func (n *Node[T]) Reads(key reduced.Key) bool {
 // Holds tells whether the controller may add and remove finalizers on the resource: it is a strong input, or an input
 // of a queue controller.
 func (n *Node[T]) Holds(key reduced.Key) bool {
-	whole, one := n.match(key)
+	whole, one := n.find(&key)
 
 	return holds(whole) || holds(one)
 }
@@ -184,12 +183,12 @@ func (n *Node[T]) Kinds() []reduced.Kind {
 // Woken appends the kinds of the inputs to a slice, in any order, if there are no more than some eight and none of them needs known
 // keys to be tracked; else it returns false.
 func (n *Node[T]) Woken(kinds []reduced.Kind) (all []reduced.Kind, ok bool) {
-	few := n.few.Load()
-	if few == nil {
+	f := n.finder.Load()
+	if f == nil || f.many != nil {
 		return kinds, false
 	}
 
-	for _, d := range *few {
+	for _, d := range f.few {
 		if tracks(d.input.Kind) {
 			return kinds, false
 		}

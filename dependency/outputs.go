@@ -22,7 +22,13 @@ func (o *outputs) contain(typ resource.Type) bool {
 		return ok
 	}
 
-	return slices.ContainsFunc(o.list, func(out controller.Output) bool { return out.Type == typ })
+	for i := range o.list {
+		if o.list[i].Type == typ {
+			return true
+		}
+	}
+
+	return false
 }
 
 // declare takes the outputs, and keeps them in the room if that is enough.
