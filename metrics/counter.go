@@ -14,23 +14,30 @@ type count struct{ shown atomic.Pointer[expvar.Int] }
 // empty key, or one that is that of something else.
 func (c *count) add(in family, key string, n int) {
 	shown := c.shown.Load()
-
 	if shown == nil {
-		if key == "" {
-			return
-		}
+		shown = c.enter(in, key)
+	}
 
-		m := in.counts()
-		m.Add(key, 0)
+	if shown != nil {
+		shown.Add(int64(n))
+	}
+}
 
-		if shown, _ = m.Get(key).(*expvar.Int); shown == nil {
-			return
-		}
+// enter makes the entry of the key if there is none, and returns nil if there can be none.
+func (c *count) enter(in family, key string) *expvar.Int {
+	if key == "" {
+		return nil
+	}
 
+	m := in.counts()
+	m.Add(key, 0)
+
+	shown, _ := m.Get(key).(*expvar.Int)
+	if shown != nil {
 		c.shown.Store(shown)
 	}
 
-	shown.Add(int64(n))
+	return shown
 }
 
 // Counter is a count of the engine's own that only grows. The zero value counts nothing, nor does nil. It is safe for concurrent
