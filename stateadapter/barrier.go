@@ -34,7 +34,7 @@ func (a *Adapter) Barrier(ctx context.Context, kinds ...resource.Kind) error {
 	for _, kind := range kinds {
 		key := reduced.Key{Kind: reduced.KindOf(kind)}
 
-		if err := a.permit(List, key, a.cfg.Declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
+		if err := a.permit(List, &key, a.cfg.Declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
 			return err
 		}
 	}

@@ -21,28 +21,37 @@ type change struct {
 	verb  Verb
 	on    resource.Version
 	tried bool
+	// asked tells that anybody asks at all, which for most controllers nobody does.
+	asked bool
 }
 
 // changing begins a change of a resource, and destroying its end.
 func (a *Adapter) changing(ctx context.Context, verb Verb, key reduced.Key, ptr resource.Pointer) change {
-	return change{own: a.cfg.Own.Write(ctx, key), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: verb}
+	return a.change(ctx, verb, a.cfg.Own.Write(ctx, key), ptr)
 }
 
 func (a *Adapter) destroying(ctx context.Context, key reduced.Key, ptr resource.Pointer) change {
-	return change{own: a.cfg.Own.Destroy(ctx, key), rivals: a.shared(ptr), pass: a.cfg.Trace.In(ctx), verb: Destroy}
+	return a.change(ctx, Destroy, a.cfg.Own.Destroy(ctx, key), ptr)
 }
 
-// shared is a write of a controller that shares outputs with others.
-func (a *Adapter) shared(ptr resource.Pointer) *rivalry.Write {
-	if a.rare == nil {
-		return nil
+func (a *Adapter) change(ctx context.Context, verb Verb, own *origin.Write, ptr resource.Pointer) change {
+	c := change{own: own, pass: a.cfg.Trace.In(ctx), verb: verb}
+
+	if a.rare != nil {
+		c.rivals = a.rare.writer.Write(ptr)
 	}
 
-	return a.rare.writer.Write(ptr)
+	c.asked = c.own != nil || c.rivals != nil || c.pass != nil
+
+	return c
 }
 
 // onTopOf says that a version is about to be made on top of the one given.
 func (c *change) onTopOf(version resource.Version) {
+	if !c.asked {
+		return
+	}
+
 	c.on, c.tried = version, true
 	c.own.OnTopOf(version)
 	c.rivals.OnTopOf(version)
@@ -56,7 +65,7 @@ func (c *change) ending() {
 
 // made says what the resource is now.
 func (c *change) made(res resource.Resource) {
-	if c.own == nil && c.rivals == nil && c.pass == nil {
+	if !c.asked {
 		return
 	}
 
@@ -80,6 +89,10 @@ func (c *change) ended(ptr resource.Pointer) {
 
 // end ends the call.
 func (c *change) end() {
+	if !c.asked {
+		return
+	}
+
 	c.own.End()
 	c.rivals.End()
 }

@@ -47,7 +47,9 @@ func (a *Adapter) ModifyWithResult(
 ) (resource.Resource, error) {
 	var ptr resource.Pointer = empty.Metadata()
 
-	key := reduced.KeyOf(ptr)
+	var key reduced.Key
+
+	reduce(&key, ptr)
 
 	if err := a.permitContent(ctx, Modify, key, empty); err != nil {
 		return nil, err

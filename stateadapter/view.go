@@ -33,7 +33,7 @@ func View(ctx context.Context, r controller.Reader, kind resource.Kind) (cache.V
 func (a *Adapter) View(ctx context.Context, kind resource.Kind) (cache.View, error) {
 	key := reduced.Key{Kind: reduced.KindOf(kind)}
 
-	if err := a.permit(List, key, a.cfg.Declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
+	if err := a.permit(List, &key, a.cfg.Declared.ReadsKind(key.Kind), ErrNotReadable); err != nil {
 		return cache.View{}, err
 	}
 

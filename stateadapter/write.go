@@ -216,7 +216,7 @@ func (a *Adapter) AddFinalizerIfRunning(ctx context.Context, ptr resource.Pointe
 
 // permitWrite permits a write to what is declared as an output.
 func (a *Adapter) permitWrite(ctx context.Context, verb Verb, key reduced.Key) error {
-	if err := a.permit(verb, key, a.cfg.Declared.Writes(key.Type), ErrNotWritable); err != nil {
+	if err := a.permit(verb, &key, a.cfg.Declared.Writes(key.Type), ErrNotWritable); err != nil {
 		return err
 	}
 
@@ -226,14 +226,14 @@ func (a *Adapter) permitWrite(ctx context.Context, verb Verb, key reduced.Key) e
 // permitContent permits what writes a resource and not only a name.
 func (a *Adapter) permitContent(ctx context.Context, verb Verb, key reduced.Key, res resource.Resource) error {
 	if resource.IsTombstone(res) {
-		return a.permit(verb, key, false, ErrTombstone)
+		return a.permit(verb, &key, false, ErrTombstone)
 	}
 
 	return a.permitWrite(ctx, verb, key)
 }
 
 func (a *Adapter) permitFinalizer(ctx context.Context, verb Verb, key reduced.Key) error {
-	if err := a.permit(verb, key, a.cfg.Declared.Holds(key), ErrNotHoldable); err != nil {
+	if err := a.permit(verb, &key, a.cfg.Declared.Holds(key), ErrNotHoldable); err != nil {
 		return err
 	}
 
@@ -280,11 +280,11 @@ func (a *Adapter) CleanupOutputs(ctx context.Context, kinds ...resource.Kind) er
 	for _, kind := range kinds {
 		key := reduced.Key{Kind: reduced.KindOf(kind)}
 
-		if err := a.permit(CleanupOutputs, key, a.cfg.Declared.Writes(kind.Type()), ErrNotWritable); err != nil {
+		if err := a.permit(CleanupOutputs, &key, a.cfg.Declared.Writes(kind.Type()), ErrNotWritable); err != nil {
 			return err
 		}
 
-		if err := a.permit(CleanupOutputs, key, a.outputs.tracking(), ErrNotTracking); err != nil {
+		if err := a.permit(CleanupOutputs, &key, a.outputs.tracking(), ErrNotTracking); err != nil {
 			return err
 		}
 	}
