@@ -18,18 +18,16 @@ type Metadata struct {
 }
 
 // Of reduces a resource as one event showed it; gone tells that the event was a destroy.
-func Of(res resource.Resource, gone bool) Metadata {
+func Of(res resource.Resource, gone bool) (m Metadata) {
 	md := res.Metadata()
-	version := md.Version().Value()
 
-	m := Metadata{Key{Kind{md.Namespace(), md.Type()}, md.ID()}, Facts{
-		labels:       *md.Labels(),
-		version:      version,
-		created:      md.Created().UnixNano(),
-		firstVersion: version,
-		events:       1,
-		phase:        uint8(md.Phase()),
-	}}
+	m.key.Namespace, m.key.Type, m.key.ID = md.Namespace(), md.Type(), md.ID()
+	m.labels = *md.Labels()
+	m.version = md.Version().Value()
+	m.firstVersion = m.version
+	m.created = md.Created().UnixNano()
+	m.phase = uint8(md.Phase())
+	m.events = 1
 
 	if md.Finalizers().Empty() {
 		m.flags |= finalizersEmpty

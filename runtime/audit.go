@@ -59,14 +59,20 @@ func (d *difference) same(other *difference) bool {
 	return d.listed.SameState(&other.listed) && d.known.SameState(&other.known)
 }
 
+// over tells whether what closes the channel at its end has come to it.
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
 // audit begins to compare the table with a list, or returns nil while an earlier audit still waits for the state.
 func (w *watch) audit(ctx context.Context, table *table) *audit {
-	if w.audited != nil {
-		select {
-		case <-w.audited:
-		default:
-			return nil
-		}
+	if w.audited != nil && !over(w.audited) {
+		return nil
 	}
 
 	a := &audit{
@@ -81,6 +87,7 @@ func (w *watch) audit(ctx context.Context, table *table) *audit {
 	w.mu.Unlock()
 
 	w.audits.Go(func() {
+		defer w.notify()
 		defer close(a.done)
 
 		if err := contain.Call(func() error { return a.look(ctx) }); err != nil {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/switchyard-run/switchyard/backoff"
@@ -21,11 +22,10 @@ type auditor struct {
 	session *session
 
 	interval time.Duration
-	timer    clockwork.Timer
-	// due and done are for the session to wait for; nil where there is nothing to wait for.
-	due  <-chan time.Time
-	done <-chan struct{}
-	// audit is the one under way.
+	// timer sets due, and has the session notice.
+	timer clockwork.Timer
+	due   atomic.Bool
+	// audit is the one under way, or nil. The session is to notice when it is done.
 	audit *audit
 	// shown is how much of the contents had come when an audit was due before they were complete.
 	shown int
@@ -51,8 +51,10 @@ func newAuditor(s *session) *auditor {
 		w.auditDue = now.Add(a.interval - w.early())
 	}
 
-	a.timer = w.set.cfg.Clock.NewTimer(max(0, w.auditDue.Sub(now)))
-	a.due = a.timer.Chan()
+	a.timer = w.set.cfg.Clock.AfterFunc(max(0, w.auditDue.Sub(now)), func() {
+		a.due.Store(true)
+		w.notify()
+	})
 
 	return a
 }
@@ -75,7 +77,7 @@ func (a *auditor) stop() {
 
 // end has the audit told nothing more of the stream.
 func (a *auditor) end() {
-	a.audit, a.done = nil, nil
+	a.audit = nil
 
 	w := a.session.watch
 
@@ -83,6 +85,21 @@ func (a *auditor) end() {
 	defer w.mu.Unlock()
 
 	w.auditing = nil
+}
+
+// look does what is due.
+func (a *auditor) look(ctx context.Context) error {
+	if a.audit != nil && over(a.audit.done) {
+		if err := a.judge(); err != nil {
+			return err
+		}
+	}
+
+	if a.due.CompareAndSwap(true, false) {
+		return a.begin(ctx)
+	}
+
+	return nil
 }
 
 // begin begins an audit that is due. Where the last one still waits for the state, the watch is closed and resumed instead.
@@ -115,8 +132,6 @@ func (a *auditor) begin(ctx context.Context) error {
 	if a.audit = w.audit(ctx, s.table); a.audit == nil {
 		return errAudit
 	}
-
-	a.done = a.audit.done
 
 	return nil
 }

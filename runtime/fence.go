@@ -174,10 +174,8 @@ func (w *watch) compares() bool {
 
 // loadAnew has all contents loaded once more, after those that are being loaded now.
 func (w *watch) loadAnew() {
-	select {
-	case w.anew <- struct{}{}:
-	default:
-	}
+	w.anew.Store(true)
+	w.notify()
 }
 
 // newestBookmark asks the state where its stream of the kind is now. It returns none if the state does not say.

@@ -89,8 +89,8 @@ func (s *session) connect(ctx context.Context) error {
 	return w.set.state.WatchKindAggregated(ctx, w.kind.Pointer(), s.batches, opts...)
 }
 
-// follow takes events until the watch breaks, and returns why. What it has nothing to expect from it does not wait for:
-// every channel more takes time when an event comes.
+// follow takes events until the watch breaks, and returns why. Whatever else there may be to do comes by one channel: each more
+// takes time when an event comes.
 func (s *session) follow(ctx context.Context) error {
 	w := s.watch
 	clock := w.set.cfg.Clock
@@ -110,19 +110,18 @@ func (s *session) follow(ctx context.Context) error {
 	auditor := newAuditor(s)
 	defer auditor.stop()
 
+	defer context.AfterFunc(ctx, w.notify)()
+
+	w.notify() // of what there was to do before
+
 	for patience := unsyncedWarning; ; {
 		var err error
 
-		anew := w.anew
-		if s.loading {
-			anew = nil // first come those
-		} else {
+		if !s.loading {
 			unsynced = nil
 		}
 
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
 		case batch, ok := <-s.batches:
 			if !ok {
 				return fmt.Errorf("the state has closed the channel of the watch of %s", w.kind)
@@ -135,14 +134,8 @@ func (s *session) follow(ctx context.Context) error {
 			}
 
 			err = s.take(ctx, []state.Event{event})
-		case <-w.retrack:
-			return errTracking
-		case <-anew:
-			return w.beginAnew()
-		case <-auditor.due:
-			err = auditor.begin(ctx)
-		case <-auditor.done:
-			err = auditor.judge()
+		case <-w.noticed:
+			err = s.notice(ctx, auditor)
 		case <-unsynced:
 			w.warnUnsynced(patience)
 
@@ -154,6 +147,22 @@ func (s *session) follow(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// notice does what there is to do beside taking events.
+func (s *session) notice(ctx context.Context, auditor *auditor) error {
+	w := s.watch
+
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case w.retrack.Load():
+		return errTracking
+	case !s.loading && w.anew.CompareAndSwap(true, false): // first come the contents that are being loaded
+		return w.beginAnew()
+	}
+
+	return auditor.look(ctx)
 }
 
 func (w *watch) warnUnsynced(after time.Duration) {
@@ -378,7 +387,7 @@ func (s *session) put(res resource.Resource, md *reduced.Metadata) {
 		s.shown++
 
 		if s.seen == nil {
-			s.table.put(res, md) // it was empty
+			s.table.put(nil, res, md) // it was empty
 			s.show(md)
 
 			return
@@ -387,7 +396,7 @@ func (s *session) put(res resource.Resource, md *reduced.Metadata) {
 		s.seen[md.ID()] = struct{}{}
 	}
 
-	old, known := s.table.lookup(md.ID())
+	old, known, place := s.table.find(md.ID())
 
 	if s.loading && known && old.SameState(&md.Facts) {
 		return
@@ -402,7 +411,7 @@ func (s *session) put(res resource.Resource, md *reduced.Metadata) {
 		*md = md.Recreated()
 	}
 
-	s.table.put(res, md)
+	s.table.put(place, res, md)
 
 	if known {
 		*md = md.Remembering(&old)
@@ -475,6 +484,7 @@ func (s *session) complete() {
 	s.loading, s.seen = false, nil
 	w.single, w.behindhand = false, 0
 	w.synced = true
+	w.notify() // of what had to wait for the contents
 	w.settleLocked(s.table)
 
 	s.table.loaded()

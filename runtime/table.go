@@ -24,26 +24,39 @@ type table struct {
 
 func newTable(cached *cache.Collection) *table { return &table{cached: cached} }
 
-func (t *table) lookup(id resource.ID) (reduced.Facts, bool) {
+// lookup returns what is known of a resource.
+func (t *table) lookup(id resource.ID) (facts reduced.Facts, ok bool) {
+	facts, ok, _ = t.find(id)
+
+	return facts, ok
+}
+
+// find is lookup for who is going to put the resource then: it also returns the place for that, or nil.
+func (t *table) find(id resource.ID) (facts reduced.Facts, ok bool, place *reduced.State) {
 	if t.cached == nil {
-		known, ok := t.known.Get(id)
-		if !ok {
-			return reduced.Facts{}, false
+		if place = t.known.At(id); place == nil {
+			return facts, false, nil
 		}
 
-		return known.Facts(), true
+		return place.Facts(), true, place
 	}
 
 	res, ok := t.cached.Lookup(id)
 	if !ok {
-		return reduced.Facts{}, false
+		return facts, false, nil
 	}
 
-	return reduced.Of(res, false).Facts, true
+	return reduced.Of(res, false).Facts, true, nil
 }
 
-func (t *table) put(res resource.Resource, md *reduced.Metadata) {
-	if t.cached == nil {
+// put has a resource be known. Place is that of the resource, or nil, which is slower.
+func (t *table) put(place *reduced.State, res resource.Resource, md *reduced.Metadata) {
+	switch {
+	case place != nil:
+		*place = md.State()
+
+		return
+	case t.cached == nil:
 		t.known.Put(md.ID(), md.State())
 
 		return

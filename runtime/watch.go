@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/switchyard-run/switchyard/backoff"
@@ -52,11 +53,10 @@ type watch struct {
 	opened chan struct{}
 	// ended is closed when the watch has ended for good.
 	ended chan struct{}
-	// retrack holds a signal when the session is to be opened anew because keys are to be tracked.
-	retrack chan struct{}
-
-	// anew holds a signal when all contents are to be loaded once more.
-	anew chan struct{}
+	// retrack is set when the session is to be opened anew because keys are to be tracked, and anew when all contents are to be
+	// loaded once more. Noticed holds a signal when one of them was set, or there is something else for the session to do.
+	retrack, anew atomic.Bool
+	noticed       chan struct{}
 
 	// telling is held while a part of what has come is taken in and told of. It is shared with the watch of the kind that was
 	// closed before, if that has not ended yet: what that still holds must not be told after something newer.
@@ -182,11 +182,7 @@ func (w *watch) session(ctx context.Context) error {
 	w.tried = true
 
 	w.mu.Lock()
-
-	select {
-	case <-w.retrack: // an event has come to know of it before
-	default:
-	}
+	w.retrack.Store(false)
 
 	s.table = w.table
 	s.resumes = w.bookmark != nil && (s.table == nil || w.synced)
@@ -266,13 +262,18 @@ func (w *watch) track(wanted bool) {
 	switch {
 	case wanted && w.table == nil:
 		w.table, w.synced = newTable(nil), false
-
-		select {
-		case w.retrack <- struct{}{}:
-		default:
-		}
+		w.retrack.Store(true)
+		w.notify()
 	case !wanted && w.table != nil && w.table.cached == nil:
 		w.table = nil
+	}
+}
+
+// notify has the session look what there is to do.
+func (w *watch) notify() {
+	select {
+	case w.noticed <- struct{}{}:
+	default:
 	}
 }
 

@@ -109,8 +109,7 @@ func (s *watches) openLocked(kind reduced.Kind, tracked bool, cached *cache.Coll
 
 	w := &watch{
 		set: s, kind: kind, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}),
-		retrack: make(chan struct{}, 1), anew: make(chan struct{}, 1),
-		retry: backoff.NewRetry(s.cfg.WatchBackoff, steady, backoff.NewRandom(s.cfg.Seed, kind.String()).Float64),
+		noticed: make(chan struct{}, 1), retry: backoff.NewRetry(s.cfg.WatchBackoff, steady, backoff.NewRandom(s.cfg.Seed, kind.String()).Float64),
 	}
 
 	if before := s.closing[kind]; before != nil {

@@ -118,6 +118,18 @@ func (a *Adapter) time(since time.Duration) time.Time { return a.created.Add(sin
 // controller has changed itself come behind the others. It never blocks on the controller. A resource on whose kind the
 // controller has no input is ignored. It does not keep the slice.
 func (a *Adapter) Deliver(changes []reduced.Metadata, kind controller.InputKind) {
+	if len(changes) == 1 { // which is the rule where little goes on
+		var verdict [1]origin.Verdict
+
+		a.cfg.Own.Judge(changes, kind, verdict[:])
+
+		if verdict[0] != origin.Kept {
+			a.deliver(&changes[0], kind, verdict[0] == origin.Itself)
+		}
+
+		return
+	}
+
 	for part := range slices.Chunk(changes, atOnce) {
 		var room [atOnce]origin.Verdict
 

@@ -31,12 +31,21 @@ func (m *Map[V]) Len() int { return m.used - len(m.free) }
 
 // Get returns the value of a key, or false if there is none.
 func (m *Map[V]) Get(key string) (value V, ok bool) {
-	r := m.find(key, Spread(Hash(key, 0)))
-	if r == 0 {
-		return value, false
+	if at := m.At(key); at != nil {
+		return *at, true
 	}
 
-	return m.at(r).value, true
+	return value, false
+}
+
+// At returns where the value of a key is, or nil if there is none. It is there until the map is changed.
+func (m *Map[V]) At(key string) *V {
+	r := m.find(key, Spread(Hash(key, 0)))
+	if r == 0 {
+		return nil
+	}
+
+	return &m.at(r).value
 }
 
 // Put sets the value of a key.
