@@ -20,8 +20,8 @@ import (
 type Keyed[K comparable, V any] struct {
 	// ready is the function of the configuration, or nil.
 	ready func()
-	// waiting is how many keys were ready when mu was last released.
-	waiting atomic.Int64
+	// some tells that keys were ready when mu was last released.
+	some atomic.Bool
 
 	// mu guards everything below.
 	mu    sync.Mutex
@@ -328,7 +328,7 @@ func (q *Keyed[K, V]) Len() int {
 
 // HasReady tells whether a key is ready. It takes no lock. A key whose delay is over may not count before its timer has
 // come, or another method has looked at the clock.
-func (q *Keyed[K, V]) HasReady() bool { return q.waiting.Load() > 0 }
+func (q *Keyed[K, V]) HasReady() bool { return q.some.Load() }
 
 // Stats counts what is in the queue.
 func (q *Keyed[K, V]) Stats() Stats {
@@ -351,7 +351,7 @@ func (q *Keyed[K, V]) Stop() {
 	if !q.stopped {
 		q.stopped = true
 		q.items.drop()
-		q.waiting.Store(0)
+		q.some.Store(false)
 		q.alarm.clear()
 	}
 
@@ -380,9 +380,13 @@ func (q *Keyed[K, V]) rung() {
 	q.alarm.rung()
 }
 
-// unlock releases the lock. What it leaves for HasReady is there before anybody is told.
+// unlock releases the lock. What it leaves for HasReady is there before anybody is told. Mostly it is there already, and to look is
+// quicker than to write what others read.
 func (q *Keyed[K, V]) unlock() {
-	q.waiting.Store(int64(q.items.readyCount()))
+	if some := q.items.readyCount() > 0; some != q.some.Load() {
+		q.some.Store(some)
+	}
+
 	q.mu.Unlock()
 }
 

@@ -43,7 +43,7 @@ type both struct {
 
 // mapped makes it what was mapped to others in a pass. It does not keep the pass.
 func (m *more) mapped(p *pass) *more {
-	m.kind, m.id = p.kind, p.item.id
+	m.kind, m.id = p.duty.kind, p.id
 
 	return m
 }
@@ -130,6 +130,9 @@ func short(version uint64) uint32 { return uint32(min(version, math.MaxUint32)) 
 // isMapped tells whether the item is to be reconciled because something was mapped to it, beside other reasons. It does not look at
 // more, which lies elsewhere, and has been left for long.
 func (b *because) isMapped() bool { return b.why&why(cause.Mapped) != 0 }
+
+// itself are the facts of a resource that is to be reconciled because of what the controller has done itself.
+var itself = new(reduced.Facts)
 
 // facts returns what is known of a resource that is to be mapped, or of one that is to be reconciled, [itself] or nil.
 func (b *because) facts() *reduced.Facts {

@@ -106,11 +106,11 @@ func (d *damped) status(now time.Duration) (count int, most item) {
 // goesOn tells which pass in a row one was that was caused by what the controller had written itself, and that has written
 // again; 0 is that it was none of that.
 func (w *worker) goesOn(p *pass) (streak int) {
-	if !p.own() || !w.wrote() {
+	if !w.own() || !w.wrote() {
 		return 0
 	}
 
-	return w.adapter.queue.GoOn(p.item)
+	return w.adapter.queue.GoOn(p.item())
 }
 
 // wrote tells whether the pass has changed anything that the controller is told of. What was written under none of the contexts
@@ -135,16 +135,16 @@ func (w *worker) rest(p *pass, streak int, now time.Duration) {
 	a.looking.Add(1)
 
 	if calm {
-		a.queue.Rest(p.item, delay, true)
+		a.queue.Rest(p.item(), delay, true)
 	} else {
-		a.queue.Rest(p.item, linger, false)
+		a.queue.Rest(p.item(), linger, false)
 	}
 }
 
 // calming tells for how long an item has to wait for what the controller has written itself, if it has to.
 func (a *Adapter) calming(p *pass, streak int, now time.Duration) (delay time.Duration, calm bool) {
 	if streak <= free {
-		a.damped.Load().remove(p.item)
+		a.damped.Load().remove(p.item())
 
 		return 0, false
 	}
@@ -161,7 +161,7 @@ func (a *Adapter) damp(p *pass, passes, times int, now, delay time.Duration) {
 		a.damped.CompareAndSwap(nil, &damped{}) // or another worker was first
 	}
 
-	a.damped.Load().add(p.item, damping{passes, now + delay}, now)
+	a.damped.Load().add(p.item(), damping{passes, now + delay}, now)
 	a.cfg.Metrics.Damped()
 
 	if bits.OnesCount(uint(times)) == 1 {

@@ -21,6 +21,16 @@ type inputKind struct {
 	ids   []resource.ID
 	// mapped is the kind of the input by which resources are mapped, if there is one.
 	mapped controller.InputKind
+
+	// duties are what there may be to do with a resource, by the job.
+	duties [2]duty
+}
+
+// duty is what is to be done with a resource of a kind, which has the number among the inputs.
+type duty struct {
+	kind   *inputKind
+	number uint32
+	job    job
 }
 
 func inputsOf(declared []controller.Input) inputs {
@@ -49,6 +59,10 @@ func inputsOf(declared []controller.Input) inputs {
 
 	for i := range all {
 		slices.Sort(all[i].ids)
+
+		for at := range all[i].duties {
+			all[i].duties[at] = duty{kind: &all[i], number: uint32(i), job: job(at)}
+		}
 	}
 
 	return all

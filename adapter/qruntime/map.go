@@ -14,13 +14,13 @@ import (
 // mapAll maps a resource as it is, and then with each set of labels that it has no more: whoever depended on it by a
 // label has to see that this is gone. It returns what is to be reconciled if all of that went well, or else a failure and
 // nothing. To be skipped with some labels is no failure, and does not keep the others from being mapped.
-func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, p *pass) (items []item, skipped error) {
-	former, _ := p.facts.FormerLabels()
+func (a *Adapter) mapAll(ctx context.Context, logger *zap.Logger, key reduced.Key, facts *reduced.Facts) (items []item, skipped error) {
+	former, _ := facts.FormerLabels()
 
-	for _, labels := range append([]resource.Labels{*p.facts.Labels()}, former...) {
+	for _, labels := range append([]resource.Labels{*facts.Labels()}, former...) {
 		var err error
 
-		switch items, err = a.mapOnce(ctx, logger, items, reduced.About(p.key(), p.facts.WithLabels(labels))); {
+		switch items, err = a.mapOnce(ctx, logger, items, reduced.About(key, facts.WithLabels(labels))); {
 		case err == nil:
 		case a.cfg.Skipped(err):
 			skipped = err

@@ -12,33 +12,24 @@ import (
 )
 
 // pass is one call of Reconcile, or the mapping of one resource. It does not change while it runs, so that others can see
-// what a worker is at. It is handed to the controller as what it is about, and with a logger: a pass has one piece of memory
-// for all of that, and is never used again, since the controller may keep it.
+// what a worker is at. It is handed to the controller as what it is about, and is never used again, since the controller may
+// keep it. One is made for each item, so it holds nothing that the worker can.
 type pass struct {
-	item item
-	// kind is that of the item.
-	kind *inputKind
-	// facts are what is known of a resource that is to be mapped. One that is to be reconciled has [itself] if that is for no other reason
-	// than what the controller has done, and otherwise nil.
-	facts *reduced.Facts
+	id resource.ID
+	// duty is what is to be done with the resource, which is of its kind.
+	duty *duty
 	// began is when, counted as the adapter does.
 	began time.Duration
-
-	// logger is the controller's, and full the core of it with the resource in each line, or nil.
-	logger *zap.Logger
-	full   atomic.Pointer[zapcore.Core]
 }
 
-// itself are the facts of a resource that is to be reconciled because of what the controller has done itself.
-var itself = new(reduced.Facts)
-
 // String names the pass for people.
-func (p *pass) String() string { return p.item.job.String() + " " + p.key().String() }
+func (p *pass) String() string { return p.duty.job.String() + " " + p.key().String() }
 
-// own tells whether nobody but the controller has done what the pass is for.
-func (p *pass) own() bool { return p.facts != nil && (p.facts == itself || p.facts.Own()) }
+func (p *pass) item() item { return item{id: p.id, kind: p.duty.number, job: p.duty.job} }
 
-func (p *pass) key() reduced.Key { return reduced.Key{Kind: p.kind.Kind, ID: p.item.id} }
+func (p *pass) kind() reduced.Kind { return p.duty.kind.Kind }
+
+func (p *pass) key() reduced.Key { return reduced.Key{Kind: p.kind(), ID: p.id} }
 
 // about returns the resource.
 func (p *pass) about() resource.Pointer { return (*subject)(p) }
@@ -47,20 +38,25 @@ func (p *pass) about() resource.Pointer { return (*subject)(p) }
 type subject pass
 
 // Namespace implements [resource.Pointer].
-func (s *subject) Namespace() resource.Namespace { return s.kind.Namespace }
+func (s *subject) Namespace() resource.Namespace { return s.duty.kind.Namespace }
 
 // Type implements [resource.Pointer].
-func (s *subject) Type() resource.Type { return s.kind.Type }
+func (s *subject) Type() resource.Type { return s.duty.kind.Type }
 
 // ID implements [resource.Pointer].
-func (s *subject) ID() resource.ID { return s.item.id }
+func (s *subject) ID() resource.ID { return s.id }
 
 // String renders the resource as the contract does.
 func (s *subject) String() string { return (*pass)(s).key().String() }
 
-// lines is a pass as the core of its logger: the controller's, with the resource in each line. Most passes log nothing, so
+// lines is the core of the logger of a pass: the controller's, with the resource in each line. Most passes log nothing, so
 // this is put together when the first line is. It stays what it is after the pass, for whoever has kept the logger.
-type lines pass
+type lines struct {
+	pass *pass
+	// logger is the controller's, and full the core of it with the resource in each line, or nil.
+	logger *zap.Logger
+	full   atomic.Pointer[zapcore.Core]
+}
 
 func (l *lines) base() zapcore.Core { return l.logger.Core() }
 
@@ -70,7 +66,7 @@ func (l *lines) complete() zapcore.Core {
 	}
 
 	full := l.base().With([]zap.Field{
-		zap.String("namespace", l.kind.Namespace), zap.String("type", l.kind.Type), zap.String("id", l.item.id),
+		zap.String("namespace", l.pass.kind().Namespace), zap.String("type", l.pass.kind().Type), zap.String("id", l.pass.id),
 	})
 	l.full.CompareAndSwap(nil, &full) // or another goroutine was first
 

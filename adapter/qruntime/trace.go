@@ -14,12 +14,12 @@ func (w *worker) trace(p *pass) *cause.Open {
 	// Written field by field: what is put together elsewhere and copied at once is waited for.
 	var begin cause.Begin
 
-	begin.Kind, begin.ID, begin.At, begin.Waited = &p.kind.Kind, p.item.id, p.began, max(p.began-w.since, 0)
+	begin.Kind, begin.ID, begin.At, begin.Waited = &p.duty.kind.Kind, p.id, p.began, max(p.began-w.since, 0)
 	begin.Reasons, begin.Causes = w.reason.why.reasons(), w.reason.causes()
 
-	if p.item.job == mapInput {
+	if p.duty.job == mapInput {
 		begin.Doing = cause.Mapping
-		begin.Own = cause.ChangeOf(p.facts, p.kind.mapped)
+		begin.Own = cause.ChangeOf(w.facts, p.duty.kind.mapped)
 	} else {
 		w.reason.change(&begin.Own)
 

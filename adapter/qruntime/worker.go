@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-run/switchyard/contain"
 	"github.com/switchyard-run/switchyard/origin"
 	"github.com/switchyard-run/switchyard/queue"
+	"github.com/switchyard-run/switchyard/reduced"
 )
 
 // worker takes items one after the other for as long as there are any. It begins, and begins anew after an item, as one
@@ -41,16 +42,19 @@ type worker struct {
 	// ended is when the pass before ended, if the item was taken right after it; otherwise 0. Reading a clock takes longer
 	// than taking an item.
 	ended time.Duration
+	// facts are what is known of a resource that is to be mapped. One that is to be reconciled has [itself] if that is for no other reason
+	// than what the controller has done itself, and otherwise nil.
+	facts *reduced.Facts
 	// told is what the pass has been told, where it is remembered why passes were made, or nil.
 	told *more
 	// made is how much the controller had written when the pass began.
 	made uint64
 
 	// next is the pass to come, and logger its logger: they are made when there is time, after the pass before. Where the
-	// controller's logger writes nothing, all passes have that, and dress is empty.
+	// controller's logger writes nothing, all passes have that, and dress is nil.
 	next   *pass
 	logger *zap.Logger
-	dress  []zap.Option
+	dress  zap.Option
 
 	// limit is the deadline of the pass, nil without one.
 	limit *limit
@@ -75,7 +79,7 @@ func newWorker(a *Adapter) *worker {
 	}
 
 	if w.logger.Core() != zapcore.NewNopCore() {
-		w.dress = []zap.Option{zap.WrapCore(func(zapcore.Core) zapcore.Core { return (*lines)(w.next) })}
+		w.dress = zap.WrapCore(func(zapcore.Core) zapcore.Core { return &lines{pass: w.next, logger: a.cfg.Logger} })
 	}
 
 	w.loop, w.gone = w.step, w.exited
@@ -89,10 +93,10 @@ func (w *worker) start() { w.adapter.cfg.Crew.Loop(w.adapter.ctx, &w.adapter.run
 
 // prepare makes the next pass and its logger, of which nothing depends on what the pass is about.
 func (w *worker) prepare() {
-	w.next = &pass{logger: w.adapter.cfg.Logger}
+	w.next = &pass{}
 
-	if len(w.dress) > 0 {
-		w.logger = w.next.logger.WithOptions(w.dress...)
+	if w.dress != nil {
+		w.logger = w.adapter.cfg.Logger.WithOptions(w.dress)
 	}
 }
 
@@ -105,6 +109,8 @@ func (w *worker) step() bool {
 	}
 
 	if !w.taken {
+		w.facts, w.told = nil, nil
+
 		return !a.retire(w)
 	}
 
@@ -139,7 +145,7 @@ func (w *worker) exited() {
 func (w *worker) begin() *pass {
 	a := w.adapter
 	p := w.next
-	p.item, p.kind, p.facts, p.began = w.item, &a.inputs[w.item.kind], w.reason.facts(), w.ended
+	p.id, p.duty, p.began, w.facts = w.item.id, &a.inputs[w.item.kind].duties[w.item.job], w.ended, w.reason.facts()
 
 	if p.began == 0 {
 		p.began = a.now()
@@ -159,6 +165,9 @@ func (w *worker) begin() *pass {
 	return p
 }
 
+// own tells whether nobody but the controller has done what the pass is for.
+func (w *worker) own() bool { return w.facts != nil && (w.facts == itself || w.facts.Own()) }
+
 // call calls the controller, and returns what is to be reconciled.
 func (w *worker) call(p *pass) ([]item, error) {
 	a := w.adapter
@@ -168,11 +177,11 @@ func (w *worker) call(p *pass) ([]item, error) {
 		ctx = w.limited(p)
 	}
 
-	if p.item.job == reconcile {
+	if p.duty.job == reconcile {
 		return nil, a.cfg.Controller.Reconcile(ctx, w.logger, a.cfg.Runtime, p.about())
 	}
 
-	return a.mapAll(ctx, w.logger, p)
+	return a.mapAll(ctx, w.logger, p.key(), w.facts)
 }
 
 // finish counts and logs a pass, decides what becomes of its item, and looks for the next one.
@@ -189,7 +198,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 	w.pass.Store(nil)
 	w.prepare()
 
-	if p.item.job == mapInput {
+	if p.duty.job == mapInput {
 		a.cfg.Metrics.Mapped(ran)
 	} else {
 		a.cfg.Metrics.Reconciled(ran)
@@ -199,7 +208,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 
 	switch out.verdict {
 	case settled, skipped:
-		a.recovered(p.item)
+		a.recovered(p.item())
 		w.succeeded(p, mapped, out.verdict == skipped, ran)
 
 		if streak := w.goesOn(p); streak > 0 {
@@ -209,13 +218,13 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 			return
 		}
 
-		a.damped.Load().remove(p.item)
+		a.damped.Load().remove(p.item())
 
 		if !a.goesOn() || !a.queue.HasReady() {
 			w.remember(now, out.verdict, nil, 0) // before the item is done: who sees that nothing is left sees no pass that runs
 		}
 
-		w.takeNext(p.item)
+		w.takeNext(p.item())
 		w.rememberNext(now, out.verdict)
 
 		if w.taken && len(mapped) == 0 {
@@ -225,7 +234,7 @@ func (w *worker) finish(p *pass, mapped []item, err error) {
 		w.postpone(p, out, err, now, ran)
 	case cancelled:
 		w.remember(now, cancelled, nil, 0)
-		w.takeNext(p.item)
+		w.takeNext(p.item())
 	}
 }
 
@@ -240,7 +249,7 @@ func (w *worker) postpone(p *pass, out outcome, err error, now, ran time.Duratio
 
 	streak := w.goesOn(p)
 	if streak == 0 {
-		a.queue.BreakOff(p.item)
+		a.queue.BreakOff(p.item())
 	}
 
 	switch {
@@ -251,7 +260,7 @@ func (w *worker) postpone(p *pass, out outcome, err error, now, ran time.Duratio
 	case attempt > 1 && w.wrote():
 		a.damp(p, attempt, attempt-1, now, delay)
 	default:
-		a.damped.Load().remove(p.item)
+		a.damped.Load().remove(p.item())
 	}
 
 	// What this pass was for, it was for: only what somebody else does from now on counts as such.
@@ -260,17 +269,17 @@ func (w *worker) postpone(p *pass, out outcome, err error, now, ran time.Duratio
 		reasons = cause.Retried
 	}
 
-	again := because{why: whyOf(reasons, p.item.job == reconcile)}
-	if p.item.job == mapInput {
-		again.more = &more{facts: *p.facts}
+	again := because{why: whyOf(reasons, p.duty.job == reconcile)}
+	if p.duty.job == mapInput {
+		again.more = &more{facts: *w.facts}
 	}
 
 	a.looking.Add(1)
 
 	if stands {
-		a.queue.Hold(p.item, again, delay)
+		a.queue.Hold(p.item(), again, delay)
 	} else {
-		a.queue.Retry(p.item, again, delay)
+		a.queue.Retry(p.item(), again, delay)
 	}
 }
 
@@ -304,16 +313,16 @@ func (w *worker) succeeded(p *pass, mapped []item, skipped bool, ran time.Durati
 	if len(mapped) > 0 {
 		a.cfg.Metrics.MappedTo(len(mapped))
 
-		reason := because{why: whyOf(cause.Mapped, p.own())}
+		reason := because{why: whyOf(cause.Mapped, w.own())}
 		if w.told != nil {
 			reason.more = w.told.mapped(p)
 		}
 
-		a.queue.PutAll(toReconcile(mapped, reason), laneOf(p.own()))
+		a.queue.PutAll(toReconcile(mapped, reason), laneOf(w.own()))
 	}
 
-	if p.facts != nil {
-		if _, all := p.facts.FormerLabels(); !all {
+	if w.facts != nil {
+		if _, all := w.facts.FormerLabels(); !all {
 			a.cfg.Everything()
 		}
 	}
@@ -329,9 +338,9 @@ func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Durat
 
 	if out.verdict == requeued {
 		if delay = out.after; delay > 0 {
-			a.recovered(p.item)
+			a.recovered(p.item())
 		} else {
-			attempt = a.failed(p.item)
+			attempt = a.failed(p.item())
 			delay = a.backoff(attempt)
 		}
 
@@ -342,7 +351,7 @@ func (a *Adapter) postponed(p *pass, out outcome, err error, now, ran time.Durat
 		return delay, attempt
 	}
 
-	attempt = a.failed(p.item)
+	attempt = a.failed(p.item())
 
 	switch {
 	case out.after > 0 && out.exact:

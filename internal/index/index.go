@@ -135,23 +135,37 @@ func (x *Index) split(s *segment, hash uint32) {
 	s.depth++
 	half := &segment{cells: make([]cell, len(s.cells)), depth: s.depth}
 
-	for _, c := range s.cells {
-		if c != 0 && c.hash()>>(32-s.depth)&1 == 1 {
-			half.add(c)
-		}
-	}
+	s.each(func(at int, c cell) {
+		s.cells[at] = 0
+		s.used--
 
-	for _, c := range half.cells {
-		if c != 0 {
-			s.remove(c)
+		if c.hash()>>(32-s.depth)&1 == 1 {
+			half.add(c)
+		} else {
+			s.add(c)
 		}
-	}
+	})
 
 	span := 1 << (x.depth - s.depth)
 	first := int(hash>>(32-x.depth))&^(2*span-1) + span
 
 	for i := range span {
 		x.directory[first+i] = half
+	}
+}
+
+// each calls visit for every cell that is not free, in an order in which each may be taken out and added again.
+func (s *segment) each(visit func(at int, c cell)) {
+	free := 0
+	for s.cells[free] != 0 {
+		free = s.next(free)
+	}
+
+	// What is added again comes no later than where it was, seen from a cell that was free before: so it is not visited twice.
+	for at := s.next(free); at != free; at = s.next(at) {
+		if c := s.cells[at]; c != 0 {
+			visit(at, c)
+		}
 	}
 }
 
