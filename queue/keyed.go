@@ -126,6 +126,8 @@ func (q *Keyed[K, V]) PutSorted(keys []K) {
 }
 
 func (q *Keyed[K, V]) putSorted(keys []K) (tell bool) {
+	ascend := q.items.ascend(keys) // without the lock: workers would have to wait
+
 	q.mu.Lock()
 	defer q.unlock()
 
@@ -135,7 +137,7 @@ func (q *Keyed[K, V]) putSorted(keys []K) (tell bool) {
 
 	now := q.catchUpLocked()
 
-	q.noteLocked(q.items.putSorted(keys, now))
+	q.noteLocked(q.items.putSorted(keys, ascend, now))
 
 	return q.settleLocked(now)
 }

@@ -155,9 +155,31 @@ func (s *series[K]) all() iter.Seq2[K, time.Duration] {
 	}
 }
 
+// fewEntries is up to how many entries are compared with keys that come in order, in place of looking for each of the keys.
+const fewEntries = 32
+
+// ascend tells whether keys are in ascending order. It looks at nothing that changes.
+func (t *table[K, V]) ascend(keys []K) bool {
+	if t.compare == nil {
+		return false
+	}
+
+	for i := 1; i < len(keys); i++ {
+		if t.compare(keys[i-1], keys[i]) >= 0 {
+			return false
+		}
+	}
+
+	return true
+}
+
 // putSorted is put into Fill for each of the keys, without a value. It keeps the slice. It tells whether any key became
-// ready by it.
-func (t *table[K, V]) putSorted(keys []K, now time.Duration) (ready bool) {
+// ready by it. Keys that ascend are mostly none that is there, and behind all that wait: then nothing is done for each of them.
+func (t *table[K, V]) putSorted(keys []K, ascend bool, now time.Duration) (ready bool) {
+	if ascend && len(keys) > 0 && t.follows(nil, keys[0]) && t.knowsNone(keys) {
+		return t.extend(keys, now)
+	}
+
 	var none V
 
 	waiting := 0
@@ -187,6 +209,30 @@ func (t *table[K, V]) putSorted(keys []K, now time.Duration) (ready bool) {
 	}
 
 	return t.extend(keys[:waiting:waiting], now)
+}
+
+// knowsNone tells whether none of the keys, which ascend, has an entry. Where that would take long it is false.
+func (t *table[K, V]) knowsNone(keys []K) bool {
+	if t.entries.live > fewEntries {
+		return false
+	}
+
+	known := false
+	look := func(e *entry[K, V]) {
+		if !known {
+			_, known = slices.BinarySearchFunc(keys, e.key, t.compare)
+		}
+	}
+
+	for _, l := range []*list{t.line(Live), t.line(Fill), &t.out, &t.idle} {
+		t.entries.each(l, look)
+	}
+
+	for i := range t.delayed.slots {
+		look(t.entries.at(t.delayed.slots[i].element))
+	}
+
+	return !known
 }
 
 // follows tells whether a key without an entry may be appended to the series, behind those that are about to be.
