@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,9 +23,10 @@ type auditor struct {
 	session *session
 
 	interval time.Duration
-	// timer sets due, and has the session notice.
+	// timer sets due, and has the session notice. Calls counts what it has still to do, or does.
 	timer clockwork.Timer
 	due   atomic.Bool
+	calls sync.WaitGroup
 	// audit is the one under way, or nil. The session is to notice when it is done.
 	audit *audit
 	// shown is how much of the contents had come when an audit was due before they were complete.
@@ -51,12 +53,18 @@ func newAuditor(s *session) *auditor {
 		w.auditDue = now.Add(a.interval - w.early())
 	}
 
-	a.timer = w.set.cfg.Clock.AfterFunc(max(0, w.auditDue.Sub(now)), func() {
-		a.due.Store(true)
-		w.notify()
-	})
+	a.calls.Add(1)
+	a.timer = w.set.cfg.Clock.AfterFunc(max(0, w.auditDue.Sub(now)), a.ring)
 
 	return a
+}
+
+// ring is what the timer calls.
+func (a *auditor) ring() {
+	defer a.calls.Done()
+
+	a.due.Store(true)
+	a.session.watch.notify()
 }
 
 // early is by how much the first audit of a kind comes early, so that kinds whose watches were opened at the same time are not all
@@ -71,7 +79,11 @@ func (a *auditor) stop() {
 		return
 	}
 
-	a.timer.Stop()
+	if a.timer.Stop() {
+		a.calls.Done()
+	}
+
+	a.calls.Wait()
 	a.end()
 }
 
@@ -136,7 +148,9 @@ func (a *auditor) begin(ctx context.Context) error {
 	return nil
 }
 
+// next has the next audit be due after the interval. The one before was due.
 func (a *auditor) next(interval time.Duration) {
+	a.calls.Add(1)
 	a.timer.Reset(interval)
 	a.session.watch.auditDue = a.session.watch.set.cfg.Clock.Now().Add(interval)
 }

@@ -793,7 +793,7 @@ func TestContentsThatAreOlderThanWhatIsKnown(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		assert.Equal(t, 1, woken.len(), "at its start")
 		time.Sleep(time.Minute)
-		assert.Equal(t, 2, woken.len())
+		assert.GreaterOrEqual(t, woken.len(), 2, "because of the resource, or because of the list as well")
 		w.end()
 	})
 }

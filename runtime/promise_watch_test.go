@@ -285,6 +285,42 @@ func TestBrokenWatchConcernsItsKindOnly(t *testing.T) {
 	})
 }
 
+// Who reads the state itself may see what comes and goes while the watch is broken. A list shows nothing of it, and so nothing that is
+// different: a classic controller looks again after every list.
+func TestRelistWakesWhoMayHaveReadWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newFaulty(newState())
+		st.forget = true
+
+		w := newWorld(t, state.WrapCore(st), runtime.Config{}, nil)
+		w.reconcilesSources() // so that the known keys of the kind are tracked
+
+		var seen journal[int]
+
+		w.register(&classic{
+			name: "reader", inputs: []controller.Input{sources(controller.InputWeak), targets(controller.InputWeak)},
+			pass: func(ctx context.Context, r controller.Runtime) error {
+				list, err := r.List(ctx, sourcePtr(""))
+				seen.add(len(list.Items))
+
+				return err
+			},
+		})
+		w.start()
+		synctest.Wait()
+
+		st.breakAll(sourceType, errBroken)
+		synctest.Wait()
+		w.create(newSource("brief", 1), newTarget("wakes", 1))
+		synctest.Wait()
+		require.Equal(t, 1, seen.last(), "it has read what its watch does not show")
+		w.destroy("brief")
+
+		time.Sleep(time.Minute)
+		assert.Equal(t, 0, seen.last())
+	})
+}
+
 // Deleted while the watch was broken and no bookmark could be resumed: the mapped input still gets the last labels.
 func TestRelistDeliversDeletions(t *testing.T) {
 	for _, cached := range []bool{false, true} {

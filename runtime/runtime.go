@@ -139,7 +139,7 @@ func New(st state.State, logger *zap.Logger, cfg Config) (*Runtime, error) {
 
 	r.watches = &watches{
 		cfg: cfg, state: st, cache: r.cache, intake: r.intake, logger: logger,
-		needs: r.db.Needs, fail: r.watchFailed, first: r.first, fill: r.fillAll, loaded: r.loaded, missed: r.missed,
+		needs: r.db.Needs, fail: r.watchFailed, first: r.first, fill: r.fillAll, loaded: r.loaded, missed: r.missed, relisted: r.relisted,
 		failures: r.metrics.Count("watch_failures"), relists: r.metrics.Count("watch_relists"), audits: r.metrics.Count("watch_audits"),
 		missedChanges: r.metrics.Count("watch_missed"),
 	}
@@ -436,6 +436,16 @@ func (r *Runtime) missed(kind reduced.Kind, told map[reduced.Key]struct{}) {
 			e.classic.Wake(cause.Filled)
 		} else {
 			r.fill(e, told)
+		}
+	}
+}
+
+// relisted has the classic controllers look again that depend on a kind of which a list was compared with what was known. They may have read a
+// resource from the state that came and went between the two, of which nobody is told.
+func (r *Runtime) relisted(kind reduced.Kind) {
+	for _, e := range r.db.Targets(kind) {
+		if e.classic != nil {
+			e.classic.Wake(cause.Filled)
 		}
 	}
 }

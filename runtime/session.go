@@ -110,7 +110,7 @@ func (s *session) follow(ctx context.Context) error {
 	auditor := newAuditor(s)
 	defer auditor.stop()
 
-	defer context.AfterFunc(ctx, w.notify)()
+	defer w.notifyAtEnd(ctx)()
 
 	w.notify() // of what there was to do before
 
@@ -225,6 +225,10 @@ func (s *session) tell(loaded bool) {
 
 	if loaded {
 		w.set.loaded(w.kind)
+
+		if s.relists && s.table.cached == nil {
+			defer w.set.relisted(w.kind)
+		}
 	}
 
 	if len(s.changes) == 0 || !completes && len(s.first) == 0 {

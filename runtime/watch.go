@@ -277,6 +277,22 @@ func (w *watch) notify() {
 	}
 }
 
+// notifyAtEnd has the session look when the context ends. The function that it returns takes that back, or waits until it is done.
+func (w *watch) notifyAtEnd(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	takeBack := context.AfterFunc(ctx, func() {
+		defer close(done)
+
+		w.notify()
+	})
+
+	return func() {
+		if !takeBack() {
+			<-done
+		}
+	}
+}
+
 // fill returns the ids of the known keys that match. What the first contents show later is filled in then; where the kind is cached,
 // that is all.
 func (w *watch) fill(whole bool, ids []resource.ID) []resource.ID {

@@ -40,6 +40,8 @@ var starters = map[string]string{
 	"recording/live.go":      "the end of a recorded pass or Run waits for what runs at the end of a context",
 	"recording/run.go":       "the recorded Run",
 	"recording/timer.go":     "nobody: what runs on the clock's timer only puts the time into a channel, and not once stopped",
+	"runtime/auditor.go":     "the session, which waits for its timer when it ends",
+	"runtime/watch.go":       "the session, which waits at its end for what tells it of the end",
 	"runtime/audit.go":       "the watch, once it has ended, and the end of the run for the watch",
 	"runtime/entry.go":       "whoever reads the channel that is closed at the end of a unit",
 	"runtime/register.go":    "the end of the run waits for unregistrations, and after it their callers do",
