@@ -40,7 +40,8 @@ var faults = []planted{
 	},
 	{
 		name: "contents that come late wake nobody", file: "runtime/runtime.go", found: "TestStormyWorlds$",
-		old: "for _, e := range r.db.Targets(kind) {\n\t\tif e.classic", new: "for _, e := range r.db.Targets(kind)[:0] {\n\t\tif e.classic",
+		old: "told map[reduced.Key]struct{}) {\n\tfor _, e := range r.db.Targets(kind) {",
+		new: "told map[reduced.Key]struct{}) {\n\tfor _, e := range r.db.Targets(kind)[:0] {",
 	},
 	{
 		name: "first contents filled in twice", file: "runtime/session.go", found: "TestQuietWorlds",
