@@ -1,9 +1,8 @@
 package dependency
 
 import (
-	"maps"
-
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
 
 	"github.com/switchyard-run/switchyard/reduced"
 )
@@ -21,7 +20,7 @@ type finder[T any] struct {
 
 // inputIndex finds the inputs of one controller where they are many.
 type inputIndex[T any] struct {
-	kinds map[reduced.Kind]*kindInputs[T]
+	kinds layered[reduced.Kind, kindInputs[T]]
 	// last is the kind that was entered last: many inputs are mostly of one kind, and comparing is faster than hashing.
 	last *kindInputs[T]
 	// made numbers the indexes of a controller.
@@ -33,7 +32,7 @@ type kindInputs[T any] struct {
 	made  uint64 // the index that they were made for, and others after it have in common with it
 	kind  reduced.Kind
 	whole *dependent[T]
-	ids   idMap[T]
+	ids   layered[resource.ID, dependent[T]]
 }
 
 // of returns the inputs on a kind, or nil.
@@ -42,7 +41,7 @@ func (x *inputIndex[T]) of(kind reduced.Kind) *kindInputs[T] {
 		return last
 	}
 
-	return x.kinds[kind]
+	return x.kinds.find(kind)
 }
 
 // find returns the inputs that a resource matches: on its kind as a whole, and by its id.
@@ -115,10 +114,7 @@ func (n *Node[T]) reindex(added, removed []*dependent[T]) {
 // with returns an index with some inputs more, and some less. The answer for a key that was added stays where an input of the same
 // key is removed.
 func (x *inputIndex[T]) with(added, removed []*dependent[T]) *inputIndex[T] {
-	next := &inputIndex[T]{made: x.made + 1, kinds: maps.Clone(x.kinds), last: x.last}
-	if next.kinds == nil {
-		next.kinds = map[reduced.Kind]*kindInputs[T]{}
-	}
+	next := &inputIndex[T]{made: x.made + 1, kinds: x.kinds.clone(), last: x.last}
 
 	for _, d := range added {
 		k := next.own(d.kind())
@@ -138,12 +134,9 @@ func (x *inputIndex[T]) with(added, removed []*dependent[T]) *inputIndex[T] {
 		} else if k.whole == d {
 			k.whole = nil
 		}
-
-		if k.whole == nil && k.ids.count == 0 {
-			delete(next.kinds, k.kind)
-			next.last = nil
-		}
 	}
+
+	next.settle()
 
 	return next
 }
@@ -161,7 +154,27 @@ func (x *inputIndex[T]) own(kind reduced.Kind) *kindInputs[T] {
 		return k
 	}
 
-	x.kinds[kind], x.last = k, k
+	x.kinds.put(kind, k)
+	x.last = k
 
 	return k
+}
+
+// settle ends the change of what is the index's own.
+func (x *inputIndex[T]) settle() {
+	for kind, k := range x.kinds.changed {
+		switch {
+		case k == nil || k.made != x.made:
+		case k.whole == nil && k.ids.count == 0:
+			x.kinds.remove(kind, k)
+
+			if x.last == k {
+				x.last = nil
+			}
+		default:
+			k.ids.settle()
+		}
+	}
+
+	x.kinds.settle()
 }

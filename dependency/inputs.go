@@ -230,7 +230,8 @@ func checkInput(name string, form Form, in controller.Input) error {
 	return &DeclarationError{Reason: ErrInvalidInput, Controller: name, Resource: describeInput(in), Hint: hint}
 }
 
-// commit puts a planned update in force: first what is new, then the removal of what is no longer declared.
+// commit puts a planned update in force. What is new may be read before anybody is woken for it, and is routed before what is not
+// declared any more is not.
 func (db *Database[T]) commit(node *Node[T], u update[T]) {
 	if u.from == u.to && len(u.with) == 0 {
 		return
@@ -238,14 +239,6 @@ func (db *Database[T]) commit(node *Node[T], u update[T]) {
 
 	node.mu.Lock()
 	defer node.mu.Unlock()
-
-	for _, d := range u.fresh {
-		db.link(d)
-	}
-
-	for _, d := range u.drop {
-		db.unlink(d)
-	}
 
 	if u.to-u.from == len(node.inputs) {
 		node.inputs = u.with
@@ -262,6 +255,14 @@ func (db *Database[T]) commit(node *Node[T], u update[T]) {
 	}
 
 	node.reindex(u.fresh, u.drop)
+
+	for _, d := range u.fresh {
+		db.link(d)
+	}
+
+	for _, d := range u.drop {
+		db.unlink(d)
+	}
 }
 
 // kinds returns the kinds on which something is new or gone, in order.

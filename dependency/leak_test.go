@@ -89,3 +89,63 @@ func heap() uint64 {
 
 	return stats.HeapAlloc
 }
+
+// Not parallel: it measures the heap of the process.
+func TestInputsThatWereRemovedAreNotKept(t *testing.T) {
+	db := dependency.NewDatabase[int]()
+
+	node, err := db.Register("c", dependency.Classic, 0, nil, nil, nil)
+	require.NoError(t, err)
+
+	many := func(n int) []controller.Input {
+		inputs := make([]controller.Input, n)
+		for i := range inputs {
+			inputs[i] = byID(controller.InputStrong, "n", "X", fmt.Sprint(i))
+		}
+
+		return inputs
+	}
+
+	set := func(n int) {
+		_, err := db.SetInputs(node, dependency.Classic, many(n))
+		require.NoError(t, err)
+	}
+
+	set(20)
+
+	before := heap()
+
+	set(50_000)
+	require.Greater(t, heap(), before+5<<20)
+	set(20)
+	require.Less(t, heap(), before+2<<20, "the table of a kind keeps the size that it had")
+	require.True(t, node.Reads(keyOf("n", "X", "19")))
+	require.False(t, node.Reads(keyOf("n", "X", "20")))
+}
+
+// Not parallel: it counts what the process allocates.
+func TestAnInputMoreTakesNoCopyOfAllKinds(t *testing.T) {
+	db := dependency.NewDatabase[int]()
+
+	inputs := []controller.Input{byID(controller.InputStrong, "n", "one more", "a")}
+	for i := range 10_000 {
+		inputs = append(inputs, whole(controller.InputWeak, "n", fmt.Sprint(i)))
+	}
+
+	node, err := db.Register("c", dependency.Classic, 0, inputs, nil, nil)
+	require.NoError(t, err)
+
+	var before, after runtime.MemStats
+
+	const updates = 1_000
+
+	runtime.ReadMemStats(&before)
+
+	for i := range updates {
+		_, err := db.SetInputs(node, dependency.Classic, inputs[(i+1)%2:])
+		require.NoError(t, err)
+	}
+
+	runtime.ReadMemStats(&after)
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/updates, uint64(32<<10), "bytes for each update")
+}

@@ -1,9 +1,12 @@
 package dependency_test
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/switchyard-run/switchyard/dependency"
@@ -157,4 +160,44 @@ func TestRoutingAndGuardsDoNotAllocate(t *testing.T) {
 		}
 	}))
 	require.Equal(t, 5*101, visits)
+}
+
+// What a controller is woken for because of an input that it has just been given, it may read.
+func TestWhatIsRoutedMayBeRead(t *testing.T) {
+	t.Parallel()
+
+	for _, count := range []int{1, 20} {
+		for range 100 {
+			db := dependency.NewDatabase[string]()
+
+			inputs := []controller.Input{byID(controller.InputStrong, "n", "X", "first")}
+			for i := range count * 50 {
+				inputs = append(inputs, byID(controller.InputStrong, "n", "X", fmt.Sprint(i)))
+			}
+
+			node, err := db.Register("c", dependency.Classic, "c", inputs[1:count], nil, nil)
+			require.NoError(t, err)
+
+			var routed bool
+
+			router := dependency.NewRouter(db, func(_ string, changes []reduced.Metadata, _ controller.InputKind) {
+				routed = true
+
+				require.True(t, node.Reads(changes[0].Key()))
+			})
+
+			var updating sync.WaitGroup
+
+			updating.Go(func() {
+				_, err := db.SetInputs(node, dependency.Classic, inputs)
+				assert.NoError(t, err)
+			})
+
+			for !routed {
+				router.Route([]reduced.Metadata{changed("n", "X", "first")})
+			}
+
+			updating.Wait()
+		}
+	}
 }

@@ -9,16 +9,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However often it is cloned and changed, a map by id finds what is in it, and what it was cloned from finds what it did.
-func TestIDMapIsAMap(t *testing.T) {
+// However often it is cloned and changed, a layered map finds what is in it, and what it was cloned from finds what it did.
+func TestLayeredMapIsAMap(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
 		var (
-			m, before      idMap[int]
+			m, before      layered[string, dependent[int]]
 			want, wantThen = map[string]*dependent[int]{}, map[string]*dependent[int]{}
 			size           = rapid.SampledFrom([]int{3, 30, 300}).Draw(t, "size")
-			sameAsExpected = func(m *idMap[int], want map[string]*dependent[int]) {
+			sameAsExpected = func(m *layered[string, dependent[int]], want map[string]*dependent[int]) {
 				require.Equal(t, len(want), m.count)
 
 				for id := range size {
@@ -43,6 +43,8 @@ func TestIDMapIsAMap(t *testing.T) {
 					m.put(id, want[id])
 				}
 			}
+
+			m.settle()
 
 			sameAsExpected(&m, want)
 			sameAsExpected(&before, wantThen)
