@@ -288,37 +288,44 @@ func TestBrokenWatchConcernsItsKindOnly(t *testing.T) {
 // Who reads the state itself may see what comes and goes while the watch is broken. A list shows nothing of it, and so nothing that is
 // different: a classic controller looks again after every list.
 func TestRelistWakesWhoMayHaveReadWhatIsGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newFaulty(newState())
-		st.forget = true
+	for _, cached := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			st := newFaulty(newState())
+			st.forget = true
 
-		w := newWorld(t, state.WrapCore(st), runtime.Config{}, nil)
-		w.reconcilesSources() // so that the known keys of the kind are tracked
+			cfg := runtime.Config{}
+			if cached {
+				cfg = cachedSources()
+			}
 
-		var seen journal[int]
+			w := newWorld(t, state.WrapCore(st), cfg, nil)
+			w.reconcilesSources() // so that the known keys of the kind are tracked
 
-		w.register(&classic{
-			name: "reader", inputs: []controller.Input{sources(controller.InputWeak), targets(controller.InputWeak)},
-			pass: func(ctx context.Context, r controller.Runtime) error {
-				list, err := r.List(ctx, sourcePtr(""))
-				seen.add(len(list.Items))
+			var seen journal[int]
 
-				return err
-			},
+			w.register(&classic{
+				name: "reader", inputs: []controller.Input{sources(controller.InputWeak), targets(controller.InputWeak)},
+				pass: func(ctx context.Context, r controller.Runtime) error {
+					list, err := r.(controller.UncachedReader).ListUncached(ctx, sourcePtr(""))
+					seen.add(len(list.Items))
+
+					return err
+				},
+			})
+			w.start()
+			synctest.Wait()
+
+			st.breakAll(sourceType, errBroken)
+			synctest.Wait()
+			w.create(newSource("brief", 1), newTarget("wakes", 1))
+			synctest.Wait()
+			require.Equal(t, 1, seen.last(), "it has read what its watch does not show")
+			w.destroy("brief")
+
+			time.Sleep(time.Minute)
+			assert.Equal(t, 0, seen.last(), "cached: %t", cached)
 		})
-		w.start()
-		synctest.Wait()
-
-		st.breakAll(sourceType, errBroken)
-		synctest.Wait()
-		w.create(newSource("brief", 1), newTarget("wakes", 1))
-		synctest.Wait()
-		require.Equal(t, 1, seen.last(), "it has read what its watch does not show")
-		w.destroy("brief")
-
-		time.Sleep(time.Minute)
-		assert.Equal(t, 0, seen.last())
-	})
+	}
 }
 
 // Deleted while the watch was broken and no bookmark could be resumed: the mapped input still gets the last labels.

@@ -273,10 +273,12 @@ func TestRegistrationInFlightWhenRunBegins(t *testing.T) {
 	// Run waits for the watch of targets, and then for whoever starts the first controller, who waits for the clock.
 	targetsOpen := make(chan struct{})
 	clock := &slowClock{Clock: clockwork.NewRealClock(), asked: make(chan struct{}), release: make(chan struct{})}
-	w := newWorld(t, &deafTargets{State: st, release: targetsOpen}, runtime.Config{OnWatchFailure: runtime.EndRun, Clock: clock}, nil)
+	asked := make(chan struct{})
+	w := newWorld(t, &deafTargets{State: st, asked: asked, release: targetsOpen}, runtime.Config{OnWatchFailure: runtime.EndRun, Clock: clock}, nil)
 	w.register(&classic{name: "first", inputs: []controller.Input{targets(controller.InputWeak)}, pass: idle})
 	w.start()
 	require.Eventually(t, func() bool { return w.Health().Running }, 10*time.Second, time.Millisecond)
+	<-asked // nobody else asks for the time any more
 
 	var all sync.WaitGroup
 
@@ -387,11 +389,16 @@ func TestFailedRunWithStragglersIsOver(t *testing.T) {
 type deafTargets struct {
 	state.State
 
+	asked   chan struct{} // closed then; may be nil
 	release chan struct{}
 }
 
 func (s *deafTargets) WatchKindAggregated(ctx context.Context, kind resource.Kind, ch chan<- []state.Event, opts ...state.WatchKindOption) error {
 	if kind.Type() == targetType {
+		if s.asked != nil {
+			close(s.asked)
+		}
+
 		<-s.release
 	}
 

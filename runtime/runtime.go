@@ -441,7 +441,7 @@ func (r *Runtime) missed(kind reduced.Kind, told map[reduced.Key]struct{}) {
 }
 
 // relisted has the classic controllers look again that depend on a kind of which a list was compared with what was known. They may have read a
-// resource from the state that came and went between the two, of which nobody is told.
+// resource from the state that came and went between the two, of which nobody is told; past the cache, where there is one.
 func (r *Runtime) relisted(kind reduced.Kind) {
 	for _, e := range r.db.Targets(kind) {
 		if e.classic != nil {

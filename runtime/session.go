@@ -226,7 +226,7 @@ func (s *session) tell(loaded bool) {
 	if loaded {
 		w.set.loaded(w.kind)
 
-		if s.relists && s.table.cached == nil {
+		if s.relists {
 			defer w.set.relisted(w.kind)
 		}
 	}

@@ -38,7 +38,7 @@ type watches struct {
 	loaded func(kind reduced.Kind)
 	// missed is called when changes of a kind may have been missed and nobody can tell which, but for those told of.
 	missed func(kind reduced.Kind, told map[reduced.Key]struct{})
-	// relisted is called when those were told who depend on a kind that is not cached of how a list of it differs from what was known.
+	// relisted is called when those were told who depend on a kind of how a list of it differs from what was known.
 	relisted func(kind reduced.Kind)
 
 	failures, relists, audits, missedChanges *metrics.Counter
