@@ -59,7 +59,7 @@ func sentinel(name string, err error) kind {
 // reasons are those of refusals.
 var reasons = []error{
 	stateadapter.ErrNotReadable, stateadapter.ErrNotWritable, stateadapter.ErrNotHoldable, stateadapter.ErrNotTracking,
-	stateadapter.ErrTombstone,
+	stateadapter.ErrTombstone, stateadapter.ErrRenamed,
 }
 
 func failureOf(err error) *failure {

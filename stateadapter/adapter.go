@@ -312,6 +312,10 @@ func (a *Adapter) judge(verb Verb, key *reduced.Key, allowed bool, reason error)
 		return nil
 	}
 
+	return a.refuse(verb, key, reason)
+}
+
+func (a *Adapter) refuse(verb Verb, key *reduced.Key, reason error) error {
 	return &RefusedError{Reason: reason, Controller: a.cfg.Name, Verb: verb, Resource: key.Pointer()}
 }
 

@@ -21,6 +21,9 @@ var (
 	// ErrTombstone is the reason when a controller writes what stands for a resource that is gone. The state would take it,
 	// and whoever reads its spec would panic.
 	ErrTombstone = errors.New("a tombstone")
+	// ErrRenamed is the reason when the function of a Modify makes another resource of what it is given. What is allowed and remembered is a
+	// write to the one that was asked for.
+	ErrRenamed = errors.New("another resource than the one to be modified, once the function has run")
 	// ErrNotTracking is the reason when outputs are cleaned up that were not tracked.
 	ErrNotTracking = errors.New("not being tracked")
 	// ErrUnsupported is returned when a call needs an engine that this runtime is not from.
@@ -75,6 +78,8 @@ func (e *RefusedError) hint() string {
 		return "declare the type in Outputs or Settings"
 	case ErrTombstone:
 		return "write a resource with a spec; what a destroyed resource was is not known any more"
+	case ErrRenamed:
+		return "have the function leave namespace, type and id as they are"
 	case ErrNotHoldable:
 		return "declare it as InputStrong, or as an input of a queue controller"
 	default:

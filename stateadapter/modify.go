@@ -20,8 +20,10 @@ func (a *Adapter) Modify(ctx context.Context, empty resource.Resource, update fu
 
 // modification is one call of Modify. What the state calls back needs it, so it is one piece of memory.
 type modification struct {
-	change change
-	update func(resource.Resource) error
+	adapter *Adapter
+	key     reduced.Key
+	change  change
+	update  func(resource.Resource) error
 
 	// The last attempt: what update itself returned, as against the state, and on top of which version.
 	refused error
@@ -33,10 +35,27 @@ func (m *modification) apply(res resource.Resource) error {
 	m.version = res.Metadata().Version()
 
 	if m.refused = m.update(res); m.refused == nil {
+		m.refused = m.renamed(res)
+	}
+
+	if m.refused == nil {
 		m.change.onTopOf(m.version)
 	}
 
 	return m.refused
+}
+
+// renamed returns an error if a resource is not the one that is to be modified: update may write anything into what it gets.
+func (m *modification) renamed(res resource.Resource) error {
+	var key reduced.Key
+
+	reduce(&key, res.Metadata())
+
+	if key == m.key {
+		return nil
+	}
+
+	return m.adapter.refuse(Modify, &m.key, ErrRenamed)
 }
 
 // ModifyWithResult creates an output or updates it, and returns it as it is then. When others create, change or destroy
@@ -61,7 +80,7 @@ func (a *Adapter) ModifyWithResult(
 	write := a.begin(key)
 	defer write.End()
 
-	m := &modification{change: a.changing(ctx, Modify, key, ptr), update: update}
+	m := &modification{adapter: a, key: key, change: a.changing(ctx, Modify, key, ptr), update: update}
 	defer m.change.end()
 
 	owner, updating := a.modifying(opts)
@@ -84,13 +103,15 @@ func (a *Adapter) ModifyWithResult(
 		}
 
 		if !created {
-			ptr = key.Pointer() // update may write anything into what it gets
-
 			if err = update(empty); err != nil {
 				return nil, err
 			}
 
 			created = true
+		}
+
+		if err = m.renamed(empty); err != nil {
+			return nil, err
 		}
 
 		m.change.onTopOf(resource.VersionUndefined)
@@ -108,7 +129,11 @@ func (a *Adapter) ModifyWithResult(
 		case !state.IsConflictError(err) || state.IsOwnerConflictError(err) || state.IsPhaseConflictError(err):
 			return nil, classify(err, ptr)
 		}
-		// Somebody else has created it in between: now it is an update.
+
+		// Somebody else has created it in between: now it is an update. A state may not look at the context, and be at odds with itself.
+		if err = ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 }
 

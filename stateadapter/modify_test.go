@@ -171,6 +171,76 @@ func TestErrorsOfTheUpdateFunctionComeBack(t *testing.T) {
 	}
 }
 
+// Whatever the function writes into what it gets, the resource that was asked for is modified, or none.
+func TestModifyKeepsToOneResource(t *testing.T) {
+	t.Parallel()
+
+	for _, exists := range []bool{false, true} {
+		for _, other := range []resource.Metadata{
+			resource.NewMetadata(ns, intType, "b", resource.VersionUndefined),
+			resource.NewMetadata(ns, "Foreign", "a", resource.VersionUndefined),
+			resource.NewMetadata("elsewhere", intType, "a", resource.VersionUndefined),
+		} {
+			b := newBench(t, writes(controller.OutputShared), nil)
+			b.create(t, me, number("b", 1))
+
+			if exists {
+				b.create(t, me, number("a", 1))
+			}
+
+			before := b.counted.writes.Load()
+
+			err := b.Modify(t.Context(), number("a", 0), func(res resource.Resource) error {
+				other.SetVersion(mustGet(t, b, "b").Metadata().Version())
+				*res.Metadata() = other
+
+				return nil
+			})
+
+			var refused *stateadapter.RefusedError
+
+			require.ErrorAs(t, err, &refused)
+			require.ErrorIs(t, err, stateadapter.ErrRenamed)
+			require.Equal(t, "a", refused.Resource.ID())
+			require.ErrorContains(t, err, "leave namespace, type and id as they are")
+			require.Equal(t, before, b.counted.writes.Load(), "nothing is written")
+		}
+	}
+}
+
+// A state that says of a resource both that it is there and that it is not is asked until the context ends.
+func TestModifyEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+
+	st := &torn{CoreState: inmem.NewState(ns), other: inmem.NewState(ns), patience: 10, lost: cancel}
+	require.NoError(t, st.other.Create(ctx, number("a", 1)))
+
+	b := newBench(t, writes(controller.OutputShared), func(cfg *stateadapter.Config) { cfg.State = state.WrapCore(st) })
+
+	require.ErrorIs(t, b.Modify(ctx, number("a", 0), set(1)), context.Canceled)
+	require.Equal(t, 0, st.patience)
+}
+
+// torn is a state that is at odds with itself, and asked for so long.
+type torn struct {
+	state.CoreState
+
+	other    state.CoreState
+	patience int
+	lost     func()
+}
+
+func (s *torn) Create(ctx context.Context, res resource.Resource, opts ...state.CreateOption) error {
+	if s.patience--; s.patience == 0 {
+		s.lost()
+	}
+
+	return s.other.Create(ctx, res, opts...)
+}
+
 // A read that fails is no reason to create.
 func TestModifyReportsFailuresOfTheState(t *testing.T) {
 	t.Parallel()
