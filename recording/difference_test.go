@@ -300,6 +300,8 @@ func TestChangedClassicControllersAreFound(t *testing.T) {
 					case <-r.EventCh():
 					}
 
+					r.StartTrackingOutputs() // its first pass may have found nothing
+
 					list, err := r.List(ctx, numbers)
 					if err != nil {
 						return err
