@@ -81,8 +81,8 @@ type Adapter struct {
 	rare    *rare // nil where there is nothing of it
 	outputs outputs
 	own     own
-	// updating are the options of the update of a Modify without options, nil before the first.
-	updating atomic.Pointer[[1]state.UpdateOption]
+	// spare is a modification for the next Modify, or nil.
+	spare atomic.Pointer[modification]
 }
 
 // common is what all adapters have of their configuration, and rare what few have: thousands of controllers need not have room

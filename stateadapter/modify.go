@@ -2,6 +2,7 @@ package stateadapter
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -18,7 +19,8 @@ func (a *Adapter) Modify(ctx context.Context, empty resource.Resource, update fu
 	return err
 }
 
-// modification is one call of Modify. What the state calls back needs it, so it is one piece of memory.
+// modification is one call of Modify. What the state calls back needs it, so it is one piece of memory. One that has come to its end is
+// used again.
 type modification struct {
 	adapter *Adapter
 	key     reduced.Key
@@ -28,6 +30,55 @@ type modification struct {
 	// The last attempt: what update itself returned, as against the state, and on top of which version.
 	refused error
 	version resource.Version
+	// made tells that the state has done what it was asked for, and so will not call back any more.
+	made bool
+
+	// The fields below stay from one call to the next: apply as a value, the options of a call without options, which is what most are,
+	// nil before the first, and a type of resources of which it is known that they are no tombstones.
+	applying state.UpdaterFunc
+	updating [1]state.UpdateOption
+	living   reflect.Type
+}
+
+// modification returns one that nobody uses.
+func (a *Adapter) modification() *modification {
+	if m := a.spare.Swap(nil); m != nil {
+		return m
+	}
+
+	m := &modification{adapter: a}
+	m.applying = m.apply
+
+	return m
+}
+
+// leave ends the call. The modification is kept for the next one, unless the state has failed, of which nobody knows what it still does.
+func (a *Adapter) leave(m *modification) {
+	if m.change.asked {
+		m.change.end()
+		m.change = change{}
+	}
+
+	if m.made {
+		m.update, m.refused, m.version, m.made = nil, nil, resource.Version{}, false
+		a.spare.Store(m)
+	}
+}
+
+// isTombstone tells whether the resource is a tombstone. Asking for that takes longer than comparing its type with the last one.
+func (m *modification) isTombstone(res resource.Resource) bool {
+	typ := reflect.TypeOf(res)
+	if typ == m.living {
+		return false
+	}
+
+	if resource.IsTombstone(res) {
+		return true
+	}
+
+	m.living = typ
+
+	return false
 }
 
 // apply calls update for the state.
@@ -47,11 +98,9 @@ func (m *modification) apply(res resource.Resource) error {
 
 // renamed returns an error if a resource is not the one that is to be modified: update may write anything into what it gets.
 func (m *modification) renamed(res resource.Resource) error {
-	var key reduced.Key
+	md := res.Metadata()
 
-	reduce(&key, res.Metadata())
-
-	if key == m.key {
+	if md.ID() == m.key.ID && md.Type() == m.key.Type && md.Namespace() == m.key.Namespace {
 		return nil
 	}
 
@@ -64,13 +113,15 @@ func (m *modification) renamed(res resource.Resource) error {
 func (a *Adapter) ModifyWithResult(
 	ctx context.Context, empty resource.Resource, update func(resource.Resource) error, opts ...controller.ModifyOption,
 ) (resource.Resource, error) {
-	var ptr resource.Pointer = empty.Metadata()
+	md := empty.Metadata()
+	key := reduced.Key{Kind: reduced.Kind{Namespace: md.Namespace(), Type: md.Type()}, ID: md.ID()}
 
-	var key reduced.Key
+	var ptr resource.Pointer = md
 
-	reduce(&key, ptr)
+	m := a.modification()
+	defer a.leave(m)
 
-	if err := a.permitContent(ctx, Modify, key, empty); err != nil {
+	if err := a.permitContent(ctx, Modify, key, m.isTombstone(empty)); err != nil {
 		return nil, err
 	}
 
@@ -80,17 +131,20 @@ func (a *Adapter) ModifyWithResult(
 	write := a.begin(key)
 	defer write.End()
 
-	m := &modification{adapter: a, key: key, change: a.changing(ctx, Modify, key, ptr), update: update}
-	defer m.change.end()
+	m.key, m.update = key, update
 
-	owner, updating := a.modifying(opts)
-	apply := m.apply
+	if a.asked() {
+		m.change = a.changing(ctx, Modify, key, ptr)
+	}
+
+	owner, updating := a.modifying(m, opts)
 
 	for created := false; ; {
-		res, err := a.cfg.State.UpdateWithConflicts(ctx, ptr, apply, updating...)
+		res, err := a.cfg.State.UpdateWithConflicts(ctx, ptr, m.applying, updating...)
 
 		switch {
 		case err == nil:
+			m.made = true
 			m.change.made(res)
 			write.OnTopOf(m.version)
 			write.Wrote(res)
@@ -137,21 +191,18 @@ func (a *Adapter) ModifyWithResult(
 	}
 }
 
-// modifying returns the owner of what Modify makes, and the options of its update. Most calls come without options, so what
-// these come to is made once.
-func (a *Adapter) modifying(opts []controller.ModifyOption) (owner string, updating []state.UpdateOption) {
+// modifying returns the owner of what Modify makes, and the options of its update.
+func (a *Adapter) modifying(m *modification, opts []controller.ModifyOption) (owner string, updating []state.UpdateOption) {
 	if len(opts) > 0 {
 		return a.modifyingWith(owned.ToModifyOptions(opts...))
 	}
 
-	if known := a.updating.Load(); known != nil {
-		return a.cfg.Name, known[:]
+	if m.updating[0] == nil {
+		_, updating = a.modifyingWith(owned.ToModifyOptions())
+		m.updating = [1]state.UpdateOption(updating)
 	}
 
-	owner, updating = a.modifyingWith(owned.ToModifyOptions())
-	a.updating.Store((*[1]state.UpdateOption)(updating))
-
-	return owner, updating
+	return a.cfg.Name, m.updating[:]
 }
 
 func (a *Adapter) modifyingWith(options owned.ModifyOptions) (owner string, updating []state.UpdateOption) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -264,4 +265,30 @@ type failing struct {
 
 func (s failing) Get(context.Context, resource.Pointer, ...state.GetOption) (resource.Resource, error) {
 	return nil, s.err
+}
+
+// What a call of Modify keeps for the next one is nobody else's: neither that of a call made by update, nor of one after a failure.
+func TestCallsOfModifyAreApart(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t, writes(controller.OutputExclusive), nil)
+	b.create(t, me, number("a", 1), number("b", 1))
+
+	ctx := t.Context()
+	failure := errors.New("update failed")
+
+	for round := range 3 {
+		require.NoError(t, b.Modify(ctx, number("a", 0), func(res resource.Resource) error {
+			if err := b.Modify(ctx, number("b", 0), set(10+round)); err != nil {
+				return err
+			}
+
+			return set(20 + round)(res)
+		}))
+		require.Equal(t, 10+round, b.value(t, "b"))
+		require.Equal(t, 20+round, b.value(t, "a"))
+
+		require.ErrorIs(t, b.Modify(ctx, number("a", 0), func(resource.Resource) error { return failure }), failure)
+		require.NoError(t, b.Modify(ctx, number(resource.ID("new"+strconv.Itoa(round)), 0), set(30)))
+	}
 }

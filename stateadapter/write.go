@@ -16,7 +16,7 @@ import (
 func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...controller.CreateOption) error {
 	key := reduced.KeyOf(res.Metadata())
 
-	if err := a.permitContent(ctx, Create, key, res); err != nil {
+	if err := a.permitContent(ctx, Create, key, resource.IsTombstone(res)); err != nil {
 		return err
 	}
 
@@ -46,7 +46,7 @@ func (a *Adapter) Create(ctx context.Context, res resource.Resource, opts ...con
 func (a *Adapter) Update(ctx context.Context, res resource.Resource) error {
 	key := reduced.KeyOf(res.Metadata())
 
-	if err := a.permitContent(ctx, Update, key, res); err != nil {
+	if err := a.permitContent(ctx, Update, key, resource.IsTombstone(res)); err != nil {
 		return err
 	}
 
@@ -224,8 +224,8 @@ func (a *Adapter) permitWrite(ctx context.Context, verb Verb, key reduced.Key) e
 }
 
 // permitContent permits what writes a resource and not only a name.
-func (a *Adapter) permitContent(ctx context.Context, verb Verb, key reduced.Key, res resource.Resource) error {
-	if resource.IsTombstone(res) {
+func (a *Adapter) permitContent(ctx context.Context, verb Verb, key reduced.Key, tombstone bool) error {
+	if tombstone {
 		return a.permit(verb, &key, false, ErrTombstone)
 	}
 
