@@ -19,6 +19,14 @@ type Metadata struct {
 
 // Of reduces a resource as one event showed it; gone tells that the event was a destroy.
 func Of(res resource.Resource, gone bool) (m Metadata) {
+	m.From(res, gone)
+
+	return m
+}
+
+// From is [Of] into the place of a zero value, for paths that are short: what was written as words, and is copied in larger pieces at once,
+// keeps a processor waiting.
+func (m *Metadata) From(res resource.Resource, gone bool) {
 	md := res.Metadata()
 
 	m.key.Namespace, m.key.Type, m.key.ID = md.Namespace(), md.Type(), md.ID()
@@ -37,8 +45,6 @@ func Of(res resource.Resource, gone bool) (m Metadata) {
 		m.flags |= destroyed | sawDestroy | beganGone
 		m.changed = ChangeDestroyed
 	}
-
-	return m
 }
 
 // Merge returns newer with what older carried and a later event must not hide, see [MergeFacts]. Both must be about one
@@ -77,6 +83,11 @@ func (m Metadata) AfterGap() Metadata {
 
 // Key returns the identity of the resource.
 func (m *Metadata) Key() Key { return m.key }
+
+// Is tells whether the resource is of the kind.
+func (m *Metadata) Is(kind *Kind) bool {
+	return m.key.Type == kind.Type && m.key.Namespace == kind.Namespace
+}
 
 // Namespace implements [resource.Pointer].
 func (m *Metadata) Namespace() resource.Namespace { return m.key.Namespace }

@@ -43,11 +43,11 @@ type intake struct {
 	divides atomic.Bool
 
 	// mu guards the fields below. Pending are the changes of each kind that has some, of is where they are, and count is how
-	// many there are. Spare are bundles to be used again.
+	// many there are, which may be read without the lock. Spare are bundles to be used again.
 	mu      sync.Mutex
 	pending []*bundle
 	of      map[reduced.Kind]*bundle
-	count   int
+	count   atomic.Int64
 	spare   []*bundle
 
 	// dirty holds one signal while pending is not empty and was not taken yet. Nobody waits to send on it.
@@ -194,6 +194,7 @@ func (in *intake) add(changes []reduced.Metadata) {
 	defer in.mu.Unlock()
 
 	b := in.bundleLocked(changes[0].Key().Kind)
+	before := len(b.changes)
 
 	for i := range changes {
 		id := changes[i].ID()
@@ -206,8 +207,9 @@ func (in *intake) add(changes []reduced.Metadata) {
 
 		b.index[id] = len(b.changes)
 		b.changes = append(b.changes, changes[i])
-		in.count++
 	}
+
+	in.count.Add(int64(len(b.changes) - before))
 }
 
 // bundleLocked returns where the pending changes of a kind are.
@@ -255,7 +257,8 @@ func (in *intake) take(done []*bundle) []*bundle {
 
 	taken := in.pending
 	clear(done)
-	in.pending, in.count = done[:0], 0
+	in.pending = done[:0]
+	in.count.Store(0)
 
 	if len(taken) > keepBundles {
 		in.of = map[reduced.Kind]*bundle{} // a map that was large stays so
@@ -267,12 +270,7 @@ func (in *intake) take(done []*bundle) []*bundle {
 }
 
 // len returns the number of pending changes.
-func (in *intake) len() int {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-
-	return in.count
-}
+func (in *intake) len() int { return int(in.count.Load()) }
 
 // deliver hands over what is pending. Routing is held by the caller.
 func (in *intake) deliver() {
