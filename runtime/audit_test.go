@@ -7,6 +7,7 @@ import (
 	goruntime "runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -491,4 +493,44 @@ func (l *lists) List(ctx context.Context, kind resource.Kind, opts ...state.List
 	l.listed(kind.Type())
 
 	return l.CoreState.List(ctx, kind, opts...)
+}
+
+// Nor does the call of a timer that had begun to say that an audit is due: Run returns after it.
+func TestRunWaitsForATimerThatRings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := &slowTimers{Clock: clockwork.NewRealClock(), release: make(chan struct{})}
+		w := newWorld(t, nil, runtime.Config{AuditInterval: time.Minute, Clock: clock}, nil)
+		w.register(qmirror(1))
+		w.start()
+		elapse(61 * time.Second)
+		require.Equal(t, int32(1), clock.ringing.Load(), "the audit of the one kind is due")
+
+		w.stop()
+		synctest.Wait()
+
+		select {
+		case err := <-w.ended:
+			t.Fatalf("Run has returned %v while a goroutine of its own runs", err)
+		default:
+		}
+
+		close(clock.release)
+		w.end()
+	})
+}
+
+// slowTimers has all calls of timers wait.
+type slowTimers struct {
+	clockwork.Clock
+
+	ringing atomic.Int32
+	release chan struct{}
+}
+
+func (c *slowTimers) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	return c.Clock.AfterFunc(d, func() {
+		c.ringing.Add(1)
+		<-c.release
+		f()
+	})
 }
