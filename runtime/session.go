@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -50,10 +49,9 @@ type session struct {
 	shown   int
 	seen    map[resource.ID]struct{}
 	// changes and first are the buffers for what a part of a batch comes to: changes, and the ids that first contents show.
-	changes []reduced.Metadata
-	first   []resource.ID
-	// living is a type of resources of which it is known that they are no tombstones.
-	living reflect.Type
+	changes    []reduced.Metadata
+	first      []resource.ID
+	tombstones reduced.Tombstones
 }
 
 // connect opens the state's watch. A load that failed is tried with single events the next time, and then again with
@@ -351,7 +349,7 @@ func (s *session) change(event *state.Event) error {
 		return fmt.Errorf("the watch of %s sent an event of type %s without a resource", s.watch.kind, event.Type)
 	}
 
-	if event.Type != state.Destroyed && s.isTombstone(event.Resource) {
+	if event.Type != state.Destroyed && s.tombstones.Has(event.Resource) {
 		return fmt.Errorf("the watch of %s sent an event of type %s with a tombstone: %s", s.watch.kind, event.Type, event.Resource.Metadata())
 	}
 
@@ -383,22 +381,6 @@ func (s *session) change(event *state.Event) error {
 	}
 
 	return nil
-}
-
-// isTombstone tells whether the resource is a tombstone. Asking for that takes longer than comparing its type with the last one.
-func (s *session) isTombstone(res resource.Resource) bool {
-	typ := reflect.TypeOf(res)
-	if typ == s.living {
-		return false
-	}
-
-	if resource.IsTombstone(res) {
-		return true
-	}
-
-	s.living = typ
-
-	return false
 }
 
 // put takes in a resource as an event, or the contents of a load, has shown it.

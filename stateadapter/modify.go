@@ -2,7 +2,6 @@ package stateadapter
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -33,11 +32,11 @@ type modification struct {
 	// made tells that the state has done what it was asked for, and so will not call back any more.
 	made bool
 
-	// The fields below stay from one call to the next: apply as a value, the options of a call without options, which is what most are,
-	// nil before the first, and a type of resources of which it is known that they are no tombstones.
-	applying state.UpdaterFunc
-	updating [1]state.UpdateOption
-	living   reflect.Type
+	// The fields below stay from one call to the next: apply as a value, and the options of a call without options, which is what most are,
+	// nil before the first.
+	applying   state.UpdaterFunc
+	updating   [1]state.UpdateOption
+	tombstones reduced.Tombstones
 }
 
 // modification returns one that nobody uses.
@@ -63,22 +62,6 @@ func (a *Adapter) leave(m *modification) {
 		m.update, m.refused, m.version, m.made = nil, nil, resource.Version{}, false
 		a.spare.Store(m)
 	}
-}
-
-// isTombstone tells whether the resource is a tombstone. Asking for that takes longer than comparing its type with the last one.
-func (m *modification) isTombstone(res resource.Resource) bool {
-	typ := reflect.TypeOf(res)
-	if typ == m.living {
-		return false
-	}
-
-	if resource.IsTombstone(res) {
-		return true
-	}
-
-	m.living = typ
-
-	return false
 }
 
 // apply calls update for the state.
@@ -121,7 +104,7 @@ func (a *Adapter) ModifyWithResult(
 	m := a.modification()
 	defer a.leave(m)
 
-	if err := a.permitContent(ctx, Modify, key, m.isTombstone(empty)); err != nil {
+	if err := a.permitContent(ctx, Modify, key, m.tombstones.Has(empty)); err != nil {
 		return nil, err
 	}
 
