@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 	"weak"
@@ -147,10 +148,31 @@ func TestAccessesAreCounted(t *testing.T) {
 		o.Wrote("update", key("w").Pointer(), uint64(i), 0)
 	}
 
-	p := tr.Passes()[0]
-	require.Equal(t, 100, len(p.Reads)+p.MoreReads)
-	require.Equal(t, 100, len(p.Writes)+p.MoreWrites)
-	require.Positive(t, p.MoreReads)
+	counted := func(p cause.Pass, reads int) {
+		require.Equal(t, reads, len(p.Reads)+p.MoreReads)
+		require.Positive(t, p.MoreReads)
+	}
+
+	counted(tr.Passes()[0], 100)
+	require.Equal(t, 100, len(tr.Passes()[0].Writes)+tr.Passes()[0].MoreWrites)
+
+	next := o.Next(time.Second, cause.Succeeded, &cause.Begin{})
+
+	var reading sync.WaitGroup
+
+	for range 8 {
+		reading.Go(func() {
+			for range 10 {
+				tr.Read(t.Context(), key("r"), 1)
+			}
+		})
+	}
+
+	reading.Wait()
+	counted(tr.Passes()[0], 80)
+	counted(tr.Passes()[1], 100)
+	next.End(2*time.Second, cause.Succeeded, nil, 0)
+	counted(tr.Passes()[0], 80)
 }
 
 // A call is in the pass of its context where several run at once, and otherwise in the one that runs.

@@ -47,6 +47,7 @@ type failed struct{ text, stack string }
 func (o *Open) beginLocked(s *seat, b *Begin) {
 	o.number, o.outcome = s.ring.numberLocked(), Running
 	s.at = o
+	s.full.Store(false)
 
 	if o.noted {
 		o.forgetLocked()
@@ -80,13 +81,21 @@ func (o *Open) forgetLocked() {
 	o.moreReads, o.moreWrites, o.again, o.failed, o.noted = 0, 0, 0, nil, false
 }
 
+// readLocked notes a read of the pass that runs.
 func (o *Open) readLocked(key reduced.Key, version uint64) {
 	o.noted = true
 
-	if len(o.reads) < mostAccesses {
-		o.reads = append(o.reads, Access{Resource: key, Version: version})
-	} else {
-		o.moreReads++
+	if len(o.reads) == mostAccesses {
+		o.moreReads++ // another goroutine of the pass has noted the last one meanwhile
+
+		return
+	}
+
+	o.reads = append(o.reads, Access{Resource: key, Version: version})
+
+	if len(o.reads) == mostAccesses {
+		o.seat.beyond.Store(0)
+		o.seat.full.Store(true)
 	}
 }
 
@@ -169,6 +178,8 @@ func (o *Open) endLocked(at time.Duration, outcome Outcome) (free *Open) {
 	o.end, o.outcome = at, outcome
 
 	if o.seat.at == o {
+		o.moreReads += o.seat.moreLocked()
+		o.seat.full.Store(false)
 		o.seat.at = nil
 	}
 
@@ -215,6 +226,10 @@ func (o *Open) passLocked() Pass {
 	p.Causes, p.More = causes.causes, causes.more
 
 	if o.outcome == Running {
+		if o.seat.at == o {
+			p.MoreReads += o.seat.moreLocked()
+		}
+
 		return p
 	}
 

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/switchyard-run/switchyard/reduced"
@@ -118,6 +119,10 @@ type seat struct {
 	ring *ring
 	// at is the pass that runs, or nil. The lock of the ring guards it.
 	at *Open
+	// full tells that the pass that runs remembers no more reads, and beyond counts those that came after that. Neither needs the lock, for
+	// which several goroutines that read would wait.
+	full   atomic.Bool
+	beyond atomic.Int64
 }
 
 func (s *seat) begin(b *Begin) *Open {
@@ -153,6 +158,17 @@ func (s *seat) in() *Open {
 	return s.at
 }
 
+// counts counts a read where the pass that runs remembers no more, and tells whether it has.
+func (s *seat) counts() bool {
+	if !s.full.Load() {
+		return false
+	}
+
+	s.beyond.Add(1)
+
+	return true
+}
+
 func (s *seat) read(key reduced.Key, version uint64) {
 	s.ring.mu.Lock()
 
@@ -161,4 +177,13 @@ func (s *seat) read(key reduced.Key, version uint64) {
 	}
 
 	s.ring.mu.Unlock()
+}
+
+// moreLocked is how many reads of the pass that runs are not remembered.
+func (s *seat) moreLocked() int {
+	if !s.full.Load() {
+		return 0
+	}
+
+	return int(s.beyond.Load())
 }

@@ -179,8 +179,16 @@ func (t *Tracer) In(ctx context.Context) *Open {
 // Read notes that the pass in which a call with the context is has read a resource in a version, 0 if it was not there, or with an
 // empty id, several of a kind.
 func (t *Tracer) Read(ctx context.Context, key reduced.Key, version uint64) {
-	if s := t.seat(ctx); s != nil {
+	if s := t.seat(ctx); s != nil && !s.counts() {
 		s.read(key, version)
+	}
+}
+
+// ReadVersion is Read of a resource that is there. Its version mostly lies in memory of its own, and is looked at only where it is
+// remembered.
+func (t *Tracer) ReadVersion(ctx context.Context, key *reduced.Key, res resource.Resource) {
+	if s := t.seat(ctx); s != nil && !s.counts() {
+		s.read(*key, res.Metadata().Version().Value())
 	}
 }
 

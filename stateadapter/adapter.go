@@ -139,25 +139,25 @@ func (a *Adapter) owned() *owned.State { return owned.New(a.cfg.State, a.cfg.Nam
 
 // Get returns a resource that is an input or an output, from the cache if its kind is cached.
 func (a *Adapter) Get(ctx context.Context, ptr resource.Pointer, opts ...state.GetOption) (resource.Resource, error) {
-	res, err := a.get(ctx, ptr, opts)
+	var key reduced.Key
+
+	reduce(&key, ptr)
+
+	res, err := a.get(ctx, ptr, &key, opts)
 	if a.cfg.Trace != nil {
-		a.haveRead(ctx, ptr, res, err)
+		a.haveRead(ctx, &key, res, err)
 	}
 
 	return res, err
 }
 
-func (a *Adapter) get(ctx context.Context, ptr resource.Pointer, opts []state.GetOption) (resource.Resource, error) {
-	var key reduced.Key
-
-	reduce(&key, ptr)
-
-	if err := a.permit(Get, &key, a.cfg.Declared.Reads(key), ErrNotReadable); err != nil {
+func (a *Adapter) get(ctx context.Context, ptr resource.Pointer, key *reduced.Key, opts []state.GetOption) (resource.Resource, error) {
+	if err := a.permit(Get, key, a.cfg.Declared.Reads(*key), ErrNotReadable); err != nil {
 		return nil, err
 	}
 
 	if c := a.cached(key.Kind); c != nil && cache.ServesGet(opts) {
-		view, ok, err := a.newest(ctx, Get, key, c)
+		view, ok, err := a.newest(ctx, Get, *key, c)
 		if err != nil {
 			return nil, err
 		}
@@ -214,20 +214,29 @@ func (a *Adapter) GetUncached(ctx context.Context, ptr resource.Pointer, opts ..
 
 	res, err := a.cfg.State.Get(ctx, ptr, opts...)
 	if a.cfg.Trace != nil {
-		a.haveRead(ctx, ptr, res, err)
+		a.haveRead(ctx, &key, res, err)
 	}
 
 	return res, err
 }
 
 // haveRead notes that a pass has read a resource, or that there is none.
-func (a *Adapter) haveRead(ctx context.Context, ptr resource.Pointer, res resource.Resource, err error) {
+func (a *Adapter) haveRead(ctx context.Context, key *reduced.Key, res resource.Resource, err error) {
 	switch {
 	case err == nil:
-		a.cfg.Trace.Read(ctx, reduced.KeyOf(ptr), res.Metadata().Version().Value())
-	case state.IsNotFoundError(err):
-		a.cfg.Trace.Read(ctx, reduced.KeyOf(ptr), 0)
+		a.cfg.Trace.ReadVersion(ctx, key, res)
+	case isNotFound(err):
+		a.cfg.Trace.Read(ctx, *key, 0)
 	}
+}
+
+// isNotFound is [state.IsNotFoundError], which allocates, for what is mostly an error of the cache.
+func isNotFound(err error) bool {
+	if _, ok := err.(*cache.NotFoundError); ok {
+		return true
+	}
+
+	return state.IsNotFoundError(err)
 }
 
 // ListUncached is List, but always asks the state.
