@@ -72,6 +72,8 @@ func TestFlags(t *testing.T) {
 		"-engine \"theirs\"":   {"-engine", "theirs"},
 		"-peer-limit":          {"-peer-limit", "-1s"},
 		"leave out":            {"-write", "-json"},
+		"the whole table":      {"-write", "-run", "queue"},
+		"-profile":             {"-profile", "bench_test.go/x"},
 		"table of its own":     {"-tracing", "-engine", "ours"},
 		"stands alone":         {"-capacity", "-quick"},
 		"unknown argument":     {"queue"},

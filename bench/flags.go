@@ -51,7 +51,7 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.profiles, "profile", "", "after the rounds, run one more of each contender and write its profiles of processor and heap into the `directory`")
 	flags.BoolVar(&s.quick, "quick", false, "smaller sizes and fewer rounds: says whether everything works, not how it compares")
 	flags.BoolVar(&s.list, "list", false, "list the workloads and end")
-	flags.BoolVar(&s.write, "write", false, "write the table into docs/benchmarks.md, between its two markers; run it from the root of the repository")
+	flags.BoolVar(&s.write, "write", false, "run everything, and replace the table in docs/benchmarks.md, between its two markers; run it from the root of the repository")
 	flags.BoolVar(&s.json, "json", false, "print all figures as JSON instead of a table")
 	flags.BoolVar(&s.capacity, "capacity", false, "run 10,000 controllers, 1,000,000 cached resources and 1,000,000 queued items in one process instead")
 
@@ -86,6 +86,10 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 
 	if s.write && (s.engine != "" || s.json) {
 		return nil, errors.New("-write needs all contenders, and writes a table: leave out -engine and -json")
+	}
+
+	if s.write && (s.quick || s.list || given["run"]) {
+		return nil, errors.New("-write replaces the whole table by what is run: leave out -quick, -list and -run")
 	}
 
 	if s.tracing && (s.write || given["engine"] || given["sizes"]) {

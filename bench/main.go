@@ -65,6 +65,12 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 
 // compare runs workloads and says how the contenders compare. What was measured before an interruption is told, too.
 func compare(ctx context.Context, s *settings, chosen []*workload, out, progress io.Writer) error {
+	if s.profiles != "" {
+		if err := os.MkdirAll(s.profiles, 0o755); err != nil {
+			return fmt.Errorf("-profile: %w", err)
+		}
+	}
+
 	r := &runner{settings: s, progress: progress}
 
 	var (

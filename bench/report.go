@@ -240,7 +240,7 @@ func report(r *runner, outcomes []*outcome) string {
 		kind = "Quick run, with small sizes and few rounds: it shows that all works, the figures are no measure and targets do not apply"
 	}
 
-	fmt.Fprintf(&b, "%s. %d processors, %s, %s/%s, %d rounds, the peer limited to %s a round.\n\n",
+	fmt.Fprintf(&b, "%s. %d processors, %s, %s/%s, %d rounds, three times as many where the target is below 2, the peer limited to %s a round.\n\n",
 		kind, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.settings.rounds, r.settings.peerLimit)
 	b.WriteString("| workload | size | by | peer | ours | floor | ratio | target | holds | allocs/op peer, ours | peak heap peer, ours | growth peer | growth ours |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
