@@ -7,6 +7,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/cosi-project/runtime/pkg/state"
 	"go.uber.org/zap"
 
 	"github.com/switchyard-run/switchyard/cache"
@@ -82,4 +83,91 @@ func Example_cachedReads() {
 
 	// Output:
 	// 19
+}
+
+// named lists hosts by a label, and names those of a rack without copying them.
+func named(ctx context.Context, r controller.Reader) ([]string, error) {
+	hosts := resource.NewMetadata(namespace, hostType, "", resource.VersionUndefined)
+	names := []string{}
+
+	// Copies, found by an index: what is not listed costs nothing.
+	web, err := safe.ReaderListAll[*Host](ctx, r, state.WithLabelQuery(resource.LabelEqual("role", "web")))
+	if err != nil {
+		return nil, err
+	}
+
+	for host := range web.All() {
+		names = append(names, "web: "+host.Metadata().ID())
+	}
+
+	view, err := stateadapter.View(ctx, r, hosts)
+	if err != nil {
+		return nil, err
+	}
+
+	// The resources themselves: not to be changed.
+	for host := range view.Prefix("rack-1-") {
+		names = append(names, "rack 1: "+host.Metadata().ID())
+	}
+
+	return names, nil
+}
+
+// roster names hosts once, and writes nothing.
+type roster struct {
+	named chan []string
+}
+
+func (*roster) Name() string { return "Roster" }
+
+func (*roster) Inputs() []controller.Input {
+	return []controller.Input{safe.Input[*Host](controller.InputWeak)}
+}
+
+func (*roster) Outputs() []controller.Output { return nil }
+
+func (c *roster) Run(ctx context.Context, r controller.Runtime, _ *zap.Logger) error {
+	names, err := named(ctx, r)
+	if err != nil {
+		return err
+	}
+
+	c.named <- names
+
+	return nil
+}
+
+// A controller lists by a label, and walks over the ids that begin in one way.
+func Example_lookUps() {
+	st := newState()
+
+	engine, err := runtime.NewRuntime(st, nil, options.WithCachedResource(namespace, hostType))
+	must(err)
+
+	for _, id := range []string{"rack-1-a", "rack-1-b", "rack-2-a"} {
+		host := newHost(id, "192.0.2.1")
+		if id != "rack-1-a" {
+			host.Metadata().Labels().Set("role", "web")
+		}
+
+		must(st.Create(context.Background(), host))
+	}
+
+	names := &roster{named: make(chan []string, 1)}
+
+	run(engine, func(context.Context) {
+		must(engine.RegisterController(names))
+
+		for _, name := range <-names.named {
+			fmt.Println(name)
+		}
+
+		must(engine.Unregister(context.Background(), "Roster"))
+	})
+
+	// Output:
+	// web: rack-1-b
+	// web: rack-2-a
+	// rack 1: rack-1-a
+	// rack 1: rack-1-b
 }
