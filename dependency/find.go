@@ -160,21 +160,31 @@ func (x *inputIndex[T]) own(kind reduced.Kind) *kindInputs[T] {
 	return k
 }
 
-// settle ends the change of what is the index's own.
+// settle ends the change of what is the index's own. Where a kind has become much smaller, what it was is not kept.
 func (x *inputIndex[T]) settle() {
+	shrunk := false
+
 	for kind, k := range x.kinds.changed {
-		switch {
-		case k == nil || k.made != x.made:
-		case k.whole == nil && k.ids.count == 0:
+		if k == nil || k.made != x.made {
+			continue
+		}
+
+		if k.ids.settle() {
+			shrunk = true
+		}
+
+		if k.whole == nil && k.ids.count == 0 {
 			x.kinds.remove(kind, k)
 
 			if x.last == k {
 				x.last = nil
 			}
-		default:
-			k.ids.settle()
 		}
 	}
 
 	x.kinds.settle()
+
+	if shrunk {
+		x.kinds.merge()
+	}
 }

@@ -61,17 +61,27 @@ func (m *layered[K, V]) remove(key K, v *V) {
 	m.changed[key] = nil
 }
 
-// settle puts all into one map where the next clones would take more than that does, on average, and where most of what is settled was
-// removed, so that it is not kept.
-func (m *layered[K, V]) settle() {
+// settle ends an update: it merges where the next clones would take more than that does, on average, where most of what is settled was
+// removed, and where there is little. What was replaced or removed is kept by what is settled until then. It tells whether much was removed.
+func (m *layered[K, V]) settle() (shrunk bool) {
 	n := len(m.changed)
+	shrunk = len(m.settled) > handful && 2*m.count < len(m.settled)
 
+	if shrunk || n*n > 4*len(m.settled) || len(m.settled) <= handful {
+		m.merge()
+	}
+
+	return shrunk
+}
+
+// merge puts all into one map.
+func (m *layered[K, V]) merge() {
 	switch {
+	case len(m.changed) == 0:
+		return
 	case len(m.settled) == 0:
 		m.settled, m.changed = m.changed, nil
 
-		return
-	case n*n <= 4*len(m.settled) && 2*m.count >= len(m.settled):
 		return
 	}
 

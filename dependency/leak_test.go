@@ -92,35 +92,37 @@ func heap() uint64 {
 
 // Not parallel: it measures the heap of the process.
 func TestInputsThatWereRemovedAreNotKept(t *testing.T) {
-	db := dependency.NewDatabase[int]()
+	for _, kinds := range []int{0, 30} { // beside that of which there were many
+		for _, left := range []int{20, 1, 0} {
+			db := dependency.NewDatabase[int]()
 
-	node, err := db.Register("c", dependency.Classic, 0, nil, nil, nil)
-	require.NoError(t, err)
+			inputs := func(n int) []controller.Input {
+				inputs := make([]controller.Input, n)
+				for i := range inputs {
+					inputs[i] = byID(controller.InputStrong, "n", "X", fmt.Sprint(i))
+				}
 
-	many := func(n int) []controller.Input {
-		inputs := make([]controller.Input, n)
-		for i := range inputs {
-			inputs[i] = byID(controller.InputStrong, "n", "X", fmt.Sprint(i))
+				for i := range kinds {
+					inputs = append(inputs, whole(controller.InputWeak, "n", fmt.Sprint(i)))
+				}
+
+				return inputs
+			}
+
+			before := heap()
+
+			node, err := db.Register("c", dependency.Classic, 0, inputs(50_000), nil, nil)
+			require.NoError(t, err)
+			require.Greater(t, heap(), before+5<<20)
+
+			_, err = db.SetInputs(node, dependency.Classic, inputs(left))
+			require.NoError(t, err)
+			require.Less(t, heap(), before+2<<20, "%d kinds beside, %d left: what a kind was is kept", kinds, left)
+			require.Equal(t, left > 0, node.Reads(keyOf("n", "X", "0")))
+			require.False(t, node.Reads(keyOf("n", "X", "20")))
+			require.Equal(t, kinds > 0, node.ReadsKind(kindOf("n", "29")))
 		}
-
-		return inputs
 	}
-
-	set := func(n int) {
-		_, err := db.SetInputs(node, dependency.Classic, many(n))
-		require.NoError(t, err)
-	}
-
-	set(20)
-
-	before := heap()
-
-	set(50_000)
-	require.Greater(t, heap(), before+5<<20)
-	set(20)
-	require.Less(t, heap(), before+2<<20, "the table of a kind keeps the size that it had")
-	require.True(t, node.Reads(keyOf("n", "X", "19")))
-	require.False(t, node.Reads(keyOf("n", "X", "20")))
 }
 
 // Not parallel: it counts what the process allocates.
