@@ -159,6 +159,7 @@ func (a *Adapter) ModifyWithResult(
 
 		switch {
 		case err == nil:
+			m.made = true
 			m.change.made(empty)
 			a.created(ctx, &write, empty, before)
 
