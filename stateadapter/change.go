@@ -25,11 +25,12 @@ type change struct {
 	asked bool
 }
 
-// asked tells whether anybody may ask for a change at all.
-func (a *Adapter) asked() bool { return a.cfg.Own != nil || a.cfg.Trace != nil || a.rare != nil }
-
 // changing begins a change of a resource, and destroying its end.
 func (a *Adapter) changing(ctx context.Context, verb Verb, key reduced.Key, ptr resource.Pointer) change {
+	if a.cfg.Own == nil && a.cfg.Trace == nil && a.rare == nil {
+		return change{} // nobody may ask
+	}
+
 	return a.change(ctx, verb, a.cfg.Own.Write(ctx, key), ptr)
 }
 

@@ -53,13 +53,8 @@ func (a *Adapter) modification() *modification {
 
 // leave ends the call. The modification is kept for the next one, unless the state has failed, of which nobody knows what it still does.
 func (a *Adapter) leave(m *modification) {
-	if m.change.asked {
-		m.change.end()
-		m.change = change{}
-	}
-
 	if m.made {
-		m.update, m.refused, m.version, m.made = nil, nil, resource.Version{}, false
+		m.change, m.update, m.refused, m.version, m.made = change{}, nil, nil, resource.Version{}, false
 		a.spare.Store(m)
 	}
 }
@@ -114,11 +109,8 @@ func (a *Adapter) ModifyWithResult(
 	write := a.begin(key)
 	defer write.End()
 
-	m.key, m.update = key, update
-
-	if a.asked() {
-		m.change = a.changing(ctx, Modify, key, ptr)
-	}
+	m.key, m.update, m.change = key, update, a.changing(ctx, Modify, key, ptr)
+	defer m.change.end()
 
 	owner, updating := a.modifying(m, opts)
 
