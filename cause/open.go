@@ -47,7 +47,10 @@ type failed struct{ text, stack string }
 func (o *Open) beginLocked(s *seat, b *Begin) {
 	o.number, o.outcome = s.ring.numberLocked(), Running
 	s.at = o
-	s.full.Store(false)
+
+	if s.full.Load() {
+		s.full.Store(false)
+	}
 
 	if o.noted {
 		o.forgetLocked()
@@ -179,7 +182,6 @@ func (o *Open) endLocked(at time.Duration, outcome Outcome) (free *Open) {
 
 	if o.seat.at == o {
 		o.moreReads += o.seat.moreLocked()
-		o.seat.full.Store(false)
 		o.seat.at = nil
 	}
 

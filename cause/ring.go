@@ -119,8 +119,8 @@ type seat struct {
 	ring *ring
 	// at is the pass that runs, or nil. The lock of the ring guards it.
 	at *Open
-	// full tells that the pass that runs remembers no more reads, and beyond counts those that came after that. Neither needs the lock, for
-	// which several goroutines that read would wait.
+	// full tells that the pass remembers no more reads, until the next one begins, and beyond counts those that came after that. Neither needs
+	// the lock, for which several goroutines that read would wait.
 	full   atomic.Bool
 	beyond atomic.Int64
 }

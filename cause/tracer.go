@@ -186,9 +186,9 @@ func (t *Tracer) Read(ctx context.Context, key reduced.Key, version uint64) {
 
 // ReadVersion is Read of a resource that is there. Its version mostly lies in memory of its own, and is looked at only where it is
 // remembered.
-func (t *Tracer) ReadVersion(ctx context.Context, key *reduced.Key, res resource.Resource) {
+func (t *Tracer) ReadVersion(ctx context.Context, key reduced.Key, res resource.Resource) {
 	if s := t.seat(ctx); s != nil && !s.counts() {
-		s.read(*key, res.Metadata().Version().Value())
+		s.read(key, res.Metadata().Version().Value())
 	}
 }
 

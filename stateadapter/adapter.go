@@ -224,7 +224,7 @@ func (a *Adapter) GetUncached(ctx context.Context, ptr resource.Pointer, opts ..
 func (a *Adapter) haveRead(ctx context.Context, key *reduced.Key, res resource.Resource, err error) {
 	switch {
 	case err == nil:
-		a.cfg.Trace.ReadVersion(ctx, key, res)
+		a.cfg.Trace.ReadVersion(ctx, *key, res)
 	case isNotFound(err):
 		a.cfg.Trace.Read(ctx, *key, 0)
 	}
