@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -126,8 +125,6 @@ func (t *trial) profile() func() {
 	if t.profiles == "" {
 		return func() {}
 	}
-
-	t.check(os.MkdirAll(filepath.Dir(t.profiles), 0o755))
 
 	cpu, err := os.Create(t.profiles + ".cpu.pprof")
 	t.check(err)
